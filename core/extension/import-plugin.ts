@@ -37,7 +37,7 @@ export async function importPlugin(
       ? importFile(resolve(dirname(configFile), specifier))
       : importPackage(specifier, pathToFileURL(resolve(configFile)).href);
     // The timer also keeps the process alive: Node would exit if only the plugin's top-level `await` were pending.
-    const timeoutMessage = `it has not finished loading after ${timeoutMs / 1000} s; a top-level await may wait forever`;
+    const timeoutMessage = `it has not finished loading after ${timeoutMs / 1000} s; a top-level await may never settle`;
     return await withDeadline(importResult, timeoutMs, timeoutMessage);
   } catch (error) {
     if (error instanceof PluginMissing) throw error;

@@ -4,7 +4,7 @@ import { type Rollback, createVariantName } from '#core/config/history/history.t
 export function describeRollback(file: string, rollback: Rollback): string {
   const { configurationId, operator, createdAt, note, variant } = rollback;
   if (variant !== undefined)
-    return `${file} is behind: ${createVariantName(variant)} of ${operator} serves all accounts since ${createdAt.toISOString()}, as configuration ${configurationId}, until the file changes or "daypass rollback --release". Write it into the file`;
+    return `${file} is behind: ${createVariantName(variant)} of ${operator} has served all accounts since ${createdAt.toISOString()}, as configuration ${configurationId}, until the file changes or "daypass rollback --release". Write it into the file`;
   const why = note === undefined ? '' : ` ("${note}")`;
   return `${file} was rolled back by ${operator} on ${createdAt.toISOString()}${why}: configuration ${configurationId} serves until the file changes or "daypass rollback --release"`;
 }

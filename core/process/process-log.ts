@@ -70,5 +70,5 @@ function readChoice<T extends string>(
 ): T | undefined {
   const value = environment[name] || undefined;
   if (value === undefined || values.includes(value as T)) return value as T | undefined;
-  throw new CommandFailed(`${name} is "${value}"; use ${values.join(', ')}, or leave it out`, exitCodes.configuration);
+  throw new CommandFailed(`${name} is "${value}"; use ${values.join(', ')}, or unset it`, exitCodes.configuration);
 }

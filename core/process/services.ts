@@ -175,7 +175,7 @@ async function checkStores(
   );
   if (queueUrl === undefined) return;
   const { warnAboutEviction } = await import('#core/platform/jobs/eviction.ts');
-  runInBackground(log, 'asking the Redis of the jobs', () => warnAboutEviction(queueUrl, log));
+  runInBackground(log, 'checking the Redis for jobs', () => warnAboutEviction(queueUrl, log));
 }
 
 async function reportUnreachableRedis(shared: Shared, log: Logger): Promise<void> {

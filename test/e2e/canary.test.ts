@@ -165,16 +165,16 @@ it('a canary that becomes full serves everybody, as the newest configuration, un
   );
   await everybodyGets(['after']);
   expect(await command('history')).toMatch(
-    /canary \d+ of .* became full: configuration \d+ serves until the file changes/,
+    /canary \d+ of .* was promoted: configuration \d+ serves until the file changes/,
   );
-  expect(gateway.gateway.notices.join()).toMatch(/is behind: canary \d+ of .* serves all accounts since/);
+  expect(gateway.gateway.notices.join()).toMatch(/is behind: canary \d+ of .* has served all accounts since/);
   await command('rollback', '--release');
   await everybodyGets(['before']);
 });
 
 it('what the process has once cannot be tried, and the command names it', async () => {
   await next(yamlFor(after.url, 'service: { name: Other }\nsales: { max_active: 3 }'));
-  await expect(canary('50%')).rejects.toThrow(/`service` and `sales` differ, and the process has them only once/);
+  await expect(canary('50%')).rejects.toThrow(/`service` and `sales` differ, but are shared by the whole process/);
   await next(yamlFor(after.url).replace('failures: 3', 'failures: 4'));
   await expect(canary('50%')).rejects.toThrow(/cannot serve it: `pipeline.upstream.breaker` differs/);
   await next(yamlFor(after.url).replace('sk-one', 'sk-two'));

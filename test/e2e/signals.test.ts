@@ -149,7 +149,7 @@ it('a third SIGTERM ends the gateway while a request runs, and leaves no Postgre
   await terminateUntilEnd(child, ended);
   expect(await ended).toEqual([1, null]);
   await hung;
-  expect(output()).toContain('third signal: ending at once');
+  expect(output()).toContain('third signal: exiting immediately');
   // It ends by itself, after the gateway.
   await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), { timeout: 15_000 });
 });

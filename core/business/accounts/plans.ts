@@ -82,7 +82,7 @@ export const plansSection = defineSection({
       }
       report(
         ['plans', index, 'days'],
-        `is ${days}, as in plan ${firstIndex + 1}`,
+        `is ${days}, the same as in plan ${firstIndex + 1}`,
         'give each plan a different number of days',
       );
     }

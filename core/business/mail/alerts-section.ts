@@ -16,7 +16,7 @@ export const alertsSection = defineSection({
         { pattern: '^([^\\s@<>,;"]+@[^\\s@<>,;"]+)?$' },
         'E-mail address of the operator. Needs `mail.smtp`.',
       ),
-      webhook: object(['url', 'secret'], 'A URL that gets each alert as JSON, signed as Standard Webhooks describes.', {
+      webhook: object(['url', 'secret'], 'A URL that receives each alert as JSON, signed per Standard Webhooks.', {
         url: string({ pattern: '^https?://\\S+$' }, 'HTTPS, except on this machine.'),
         secret: string(
           { writeOnly: true, minLength: minSecretLength },

@@ -47,7 +47,7 @@ export const accountActions = [
     summary: 'add days to an account; a negative number takes days off the end',
     input: object(['days', 'note'], {
       days: integer({ minimum: -365, maximum: 365 }, 'Days to add; a negative number takes days back.'),
-      label: text('What customers read as the name of added days; default: their number.', 60),
+      label: text('Name of the added days, as shown to customers; default: their number.', 60),
       note,
     }),
     tells: { days: describeDayCount, label: describeQuoted },

@@ -83,7 +83,7 @@ export const orderActions = [
     input: object(['note'], {
       outcome: {
         enum: flagOutcomes,
-        description: 'What the buyer reads about money that bought nothing; default: only that it was decided.',
+        description: 'Decision about money that bought nothing, for the buyer; default: only that it was decided.',
       },
       note,
     }),
@@ -92,7 +92,7 @@ export const orderActions = [
       const resolvedCount = await resolveFlag(database, id, resolution, outcome);
       if (resolvedCount > 0) return { resolved: resolvedCount };
       const code = (await readOrder(database, { id }))?.code;
-      const message = code === undefined ? 'The flag is resolved.' : `Order ${code} has no flag that is not resolved.`;
+      const message = code === undefined ? 'The flag is resolved.' : `Order ${code} has no unresolved flag.`;
       throw new CheckoutError('not_open', message);
     },
   }),

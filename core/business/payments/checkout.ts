@@ -71,7 +71,7 @@ export async function renewCharge(host: Host, orderId: string, address?: string)
   const order = await checkOrderAsBuyer(host, orderId);
   if (order.state === 'created' || order.state === 'pending' || order.state === 'paid') return order;
   if (order.state !== 'expired' && order.state !== 'failed')
-    throw new CheckoutError('not_open', `Order ${order.code} cannot be paid any more. Order the plan again.`);
+    throw new CheckoutError('not_open', `Order ${order.code} can no longer be paid. Order the plan again.`);
   const offer = findOffer(host, order.days, order.isGift);
   if (offer.price !== order.price || offer.currency !== order.currency || offer.provider !== order.provider)
     throw new CheckoutError('plan_changed', `The plan of order ${order.code} has changed. Order it again.`);

@@ -40,7 +40,7 @@ export async function receiveNotification(
     const id = await withDeadline(
       storeNotification(host, providerName, notification, raw.body),
       storeDeadlineMs,
-      `the database did not take it within ${storeDeadlineMs} ms`,
+      `the database did not store it within ${storeDeadlineMs} ms`,
     );
     if (id !== undefined) getInboxQueue(host).add(() => processNotification(host, id));
   } catch (error) {

@@ -29,7 +29,7 @@ export function findQrProblem(
 function findPayloadProblem({ amount, hasFee, hasStrayFee, isDynamic }: Qris, expected: number): QrProblem | undefined {
   if (hasFee) return asHidden('its QR code adds a tip or a fee to the amount');
   if (amount !== expected) return asHidden(`its QR code is for Rp ${amount ?? 'any amount'}, not for Rp ${expected}`);
-  if (!isDynamic) return asShown('its QR code is a static one (field 01 is not 12), which may be paid more than once');
+  if (!isDynamic) return asShown('its QR code is static (field 01 is not 12), so it may be paid more than once');
   return hasStrayFee ? asShown('its QR code has a fee (field 56 or 57) without its indicator (field 55)') : undefined;
 }
 

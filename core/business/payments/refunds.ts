@@ -146,7 +146,7 @@ async function insertOrReuseRefund(
     );
   const gaveDays = outcome === 'activated';
   if (!gaveDays && days !== undefined && days !== 'none')
-    throw new CheckoutError('no_days', 'This payment gave no days, so none can go back with it.');
+    throw new CheckoutError('no_days', 'This payment gave no days, so none can be taken back with it.');
   const defaultDays = gaveDays && refundAmount === remainder ? 'unused' : 'none';
   return insertRefund(transaction, { paymentId, amount: refundAmount, days: days ?? defaultDays, isManual, reason });
 }
@@ -165,7 +165,7 @@ function requireSameRefund(
   if (isSame && !isManual) return key;
   throw new CheckoutError(
     'refund_open',
-    `Refund ${key} of ${formatMoney(pendingAmount, currency)} is under way at the provider, and would be paid twice. Wait until it is done or failed, or close it when the provider reports its result.`,
+    `Refund ${key} of ${formatMoney(pendingAmount, currency)} is in progress at the provider, and would be paid twice. Wait until it is done or has failed, or close it when the provider reports its result.`,
   );
 }
 
@@ -187,7 +187,7 @@ export async function closeRefund(
     );
     if (currentRefund === undefined) throw new CheckoutError('not_found', `Refund ${key} not found.`);
     if (currentRefund.state !== 'asked' && currentRefund.state !== 'sent')
-      throw new CheckoutError('not_open', `Refund ${key} is ${currentRefund.state} already.`);
+      throw new CheckoutError('not_open', `Refund ${key} is already ${currentRefund.state}.`);
     const raw = { closed: outcome, note };
     if (outcome === 'done') await finishRefund(transaction, key, raw);
     else await failRefund(transaction, key, raw, { isFlagged: false });

@@ -19,7 +19,7 @@ export const paymentsSection = defineSection({
   schema: object({ default: {} }, 'How plans are paid.', {
     provider: string(
       { pattern: '^[a-z][a-z0-9-]*$' },
-      'Name of the payment provider, for example midtrans or xendit, or none to sell nothing. Default: sandbox, which moves no money and is refused when service.base_url is not this machine; with NODE_ENV=production none.',
+      'Name of the payment provider, for example midtrans or xendit, or none to sell nothing. Default: sandbox, which moves no money and is refused when service.base_url is not this machine; with NODE_ENV=production: none.',
     ),
     order_minutes: integer({ minimum: 5, maximum: 1440, default: 30 }, 'Minutes for which an order can be paid.'),
     gifts: boolean(
@@ -48,7 +48,7 @@ export const paymentsSection = defineSection({
     ),
     max_charges_per_hour_and_address: integer(
       { minimum: 1, maximum: 1_000_000, default: 500 },
-      'The same for all accounts together at one IPv4 address, or in one IPv6 network (/64). Paid charges count as well. Raise it when many customers share an address.',
+      'The same limit for all accounts together at one IPv4 address, or in one IPv6 network (/64). Paid charges count as well. Raise it when many customers share an address.',
     ),
     keep_notifications_days: integer(
       { minimum: 400, maximum: 36_500, default: 730 },
@@ -84,7 +84,7 @@ export const paymentsSection = defineSection({
   },
   notices: ({ max_open_orders: open, max_charges_per_hour: charges }) =>
     open > charges
-      ? [`payments.max_open_orders is ${open}, and an account gets ${charges} charges an hour (max_charges_per_hour)`]
+      ? [`payments.max_open_orders is ${open}, but an account gets ${charges} charges an hour (max_charges_per_hour)`]
       : [],
 });
 
@@ -111,15 +111,15 @@ function checkOffers({ name, currencies, amounts }: ProviderTerms, all: CheckCon
   const currency = all.get(currencySection);
   if (plans.length > 0 && !currencies.includes(currency)) {
     const advice = `use ${currencies.join(' or ')}, or another provider`;
-    return report(['currency'], `is ${currency}, which the payment provider ${name} does not take`, advice);
+    return report(['currency'], `is ${currency}, which the payment provider ${name} does not accept`, advice);
   }
   if (amounts === undefined) return;
   for (const [index, { price }] of plans.entries()) {
     const path = ['plans', index, 'price'];
     if (price > amounts.most)
-      report(path, `is over ${amounts.most} ${currency}, the most that ${name} takes in a payment`, 'lower it');
+      report(path, `is over ${amounts.most} ${currency}, the most that ${name} accepts in a payment`, 'lower it');
     else if (price < amounts.least)
-      report(path, `is under ${amounts.least} ${currency}, the least that ${name} takes in a payment`, 'raise it');
+      report(path, `is under ${amounts.least} ${currency}, the least that ${name} accepts in a payment`, 'raise it');
   }
 }
 
@@ -141,7 +141,7 @@ export function findIneffectiveOptions(
   const sellsGifts = section(paymentsSection).gifts && !tables.has('voucher');
   const isLimited = section(plansSection).some((plan) => plan.max_active !== undefined) && !tables.has('sales');
   return [
-    ...(sellsGifts ? ['payments.gifts is true, and nothing is sold as a gift without the plugin vouchers'] : []),
-    ...(isLimited ? ['max_active of a plan limits nothing without the plugin sales'] : []),
+    ...(sellsGifts ? ['payments.gifts is true, but nothing is sold as a gift without the plugin vouchers'] : []),
+    ...(isLimited ? ['max_active of a plan has no effect without the plugin sales'] : []),
   ];
 }

@@ -2,7 +2,7 @@ import { boolean, object, string, type Infer } from '#core/platform/schema.ts';
 import type { Resolved } from './quirks.ts';
 
 /** What a model can do on a route. By default, everything is true. */
-export const capabilitiesSchema = object('What the model can do. Default: as in the vendor’s preset.', {
+export const capabilitiesSchema = object('What the model can do. Default: the vendor’s preset.', {
   images: boolean('Accepts image input.'),
   files: boolean('Accepts documents, such as PDF files.'),
   audio: boolean('Accepts audio input.'),

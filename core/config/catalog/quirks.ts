@@ -77,7 +77,7 @@ const properties = {
   ),
   tool_call_ids: string(
     { enum: ['any', 'unique', 'nine_characters', 'functions'] },
-    'Tool call ids that are accepted: any; unique if an id must not come twice in a conversation (Anthropic, OpenAI); ' +
+    'Tool call ids that are accepted: any; unique if an id must not occur twice in a conversation (Anthropic, OpenAI); ' +
       'nine_characters if they must be nine letters or digits (Mistral); functions if they must be functions.NAME:N (Kimi).',
   ),
   text_content: boolean('True when message content must be a string, not a list of parts.'),
@@ -94,7 +94,7 @@ const properties = {
   ),
   cache_separator: string(
     { enum: ['none', 'user_id', 'cache_salt'] },
-    'Field by which the vendor keeps the prompt caches of users apart, for cache_isolation: user_id (in Messages, of metadata) or cache_salt.',
+    'Field by which the vendor separates users’ prompt caches, for cache_isolation: user_id (in Messages, of metadata) or cache_salt.',
   ),
   automatic_caching: boolean(
     'True when a Messages endpoint supports automatic prompt caching (top-level cache_control).',

@@ -133,7 +133,7 @@ class Reader {
     const mistake = explainSyntax(error, text, document);
     if (error instanceof DuplicateKey)
       return this.createMistake(
-        { ...mistake, wrong: `${mistake.wrong}: the other is in line ${this.#lines.linePos(error.firstOffset).line}` },
+        { ...mistake, wrong: `${mistake.wrong}: the other is on line ${this.#lines.linePos(error.firstOffset).line}` },
         findPathOfKey(document, mistake.offset),
       );
     return this.createMistake(mistake);
@@ -203,7 +203,7 @@ class Reader {
         };
         const programVariable = findProgramVariable(node.value);
         if (programVariable !== undefined) {
-          report('is a variable in the notation of a program', `write "\${${programVariable}}"`);
+          report('uses the variable syntax of a programming language', `write "\${${programVariable}}"`);
           variableTexts.set(node, { text: node.value, filled: [], hasUnfilled: true });
         }
         if (!node.value.includes('$')) return;

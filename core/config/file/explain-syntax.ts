@@ -72,7 +72,7 @@ function findSlashComment(text: string, lineStart: number): number | undefined {
 }
 
 const explanations: readonly (readonly [RegExp, (character: string) => MistakeText])[] = [
-  [/^Unexpected flow-(map|seq)-end/, (end) => [`has a ${end} that closes nothing`, 'remove it']],
+  [/^Unexpected flow-(map|seq)-end/, (end) => [`has an unmatched ${end}`, 'remove it']],
   [
     /^Invalid escape sequence/,
     () => [
@@ -80,7 +80,7 @@ const explanations: readonly (readonly [RegExp, (character: string) => MistakeTe
       'put the value in single quotes, or write \\\\ for each backslash',
     ],
   ],
-  [/^Unexpected , in flow/, () => ['has a comma that follows nothing', 'remove one of the commas']],
+  [/^Unexpected , in flow/, () => ['has a comma with nothing before it', 'remove one of the commas']],
   [
     /^(Block collections are not allowed within flow|Missing , )/,
     () => ['has no comma between two entries', 'put a comma before the second one'],

@@ -1,6 +1,6 @@
 export type MistakeText = readonly [wrong: string, right: string];
 
-export const slashComment: MistakeText = ['has //, which begins no comment in YAML', 'begin comments with #'];
+export const slashComment: MistakeText = ['has //, which does not begin a comment in YAML', 'begin comments with #'];
 
 /**
  * Finds the mistake in a line that YAML parses as plain text although it was meant as a key or a list entry; undefined for other text. The

@@ -54,9 +54,9 @@ function findUnstorableMistake({ value, range }: Scalar): TextMistake | undefine
   // PostgreSQL would reject any row with these characters. In quotes, they can be written as escapes.
   const offset = range?.[0] ?? 0;
   if (value.includes('\0'))
-    return { offset, wrong: 'has a NUL character (\\0), which no text can have', right: 'remove it' };
+    return { offset, wrong: 'has a NUL character (\\0), which text cannot contain', right: 'remove it' };
   if (!value.isWellFormed())
-    return { offset, wrong: 'has half of a character (\\uD800 to \\uDFFF)', right: 'write the character itself' };
+    return { offset, wrong: 'has half of a surrogate pair (\\uD800 to \\uDFFF)', right: 'write the character itself' };
   return undefined;
 }
 

@@ -50,11 +50,11 @@ function readSecretText(file: string): SecretFile {
       isMissing: false,
     });
     const stats = fstatSync(handle);
-    if (!stats.isFile()) return reject('is not a regular file', 'name a file that contains the secret alone');
+    if (!stats.isFile()) return reject('is not a regular file', 'name a file that contains only the secret');
     if (stats.size > bounds.secretFile)
-      return reject(`is longer than ${bounds.secretFile} bytes`, 'name a file that contains the secret alone');
+      return reject(`is longer than ${bounds.secretFile} bytes`, 'name a file that contains only the secret');
     const bytes = readFileSync(handle);
-    if (!isUtf8(bytes) || bytes.includes(0)) return reject('is not text', 'save the secret alone, as UTF-8');
+    if (!isUtf8(bytes) || bytes.includes(0)) return reject('is not text', 'save only the secret, as UTF-8');
     const value = bytes
       .toString('utf8')
       .replace(/^\uFEFF/, '')

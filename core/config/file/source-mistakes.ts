@@ -38,7 +38,7 @@ export function findSourceMistakes(text: string): TextMistake[] {
     if (nulIndex !== -1)
       characters.push({
         offset: offset + nulIndex,
-        wrong: 'has a NUL character, which no text can have',
+        wrong: 'has a NUL character, which text cannot contain',
         right: 'remove it',
       });
     const lookalike = findLookalike(line);
@@ -59,7 +59,7 @@ function findLookalike(line: string): TextMistake | undefined {
     return {
       offset: code.indexOf(character, code.indexOf(match)),
       wrong: `has ${characterNames[character] ?? 'a special space'} (${point})`,
-      right: 'replace it by an ordinary space, or remove it',
+      right: 'replace it with an ordinary space, or remove it',
     };
   }
   return undefined;

@@ -71,7 +71,7 @@ export class Validator {
   #explainVariable(path: YamlPath, right: string): [string, string] {
     const written = JSON.stringify(this.document.findVariableText(path));
     if (!this.document.hasEmptyVariable(path)) return [`does not accept the value of ${written}`, right];
-    return [`is ${written}, which is set to nothing`, `set the variable to a value, or give it a default: \${NAME:-…}`];
+    return [`is ${written}, which is empty`, `set the variable to a value, or give it a default: \${NAME:-…}`];
   }
 
   /** Converts values such as `${PORT}` to the required type, even if quoted, because variables inside braces have to be quoted. */

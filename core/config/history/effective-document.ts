@@ -83,7 +83,7 @@ export class EffectiveDocuments {
   async parseRollbackTarget(target: StoredConfiguration, file: GatewayDocument) {
     const { digest: fileDigest, text: fileText } = await this.history.createStoredForm(file);
     if (target.digest === fileDigest)
-      throw new RollbackRefused(`gateway.yaml already says the same as configuration ${target.id}`);
+      throw new RollbackRefused(`gateway.yaml already matches configuration ${target.id}`);
     const document = await this.parseStored({ name: describeServed(target), text: target.text }, file);
     return { document, fileDigest, fileText };
   }

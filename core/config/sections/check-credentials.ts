@@ -22,7 +22,7 @@ interface Target {
 /** Reports a placeholder that was copied from documentation, such as REGION. */
 export function checkPlaceholder(baseUrl: string | undefined, path: YamlPath, report: Report): void {
   const [word] = placeholder.exec(baseUrl ?? '') ?? [];
-  if (word !== undefined) report([...path, 'base_url'], `has the placeholder ${word}`, 'write your own in its place');
+  if (word !== undefined) report([...path, 'base_url'], `has the placeholder ${word}`, 'replace it with your own');
 }
 
 /** Reports credentials that cannot work, or whose tokens would go to another vendor. */

@@ -49,7 +49,7 @@ export const service = defineSection({
     if (contact === exampleContact && production !== undefined)
       report(
         ['service', 'contact'],
-        `is the example ${exampleContact}, ${production.because}, so customers who need help would write to nobody`,
+        `is the example ${exampleContact}, ${production.because}, so customers who need help would reach nobody`,
         `set an address that you read${production.unless}`,
       );
     // Links to shops contain a word instead of a number: wa.me/message/…, wa.me/qr/….
@@ -57,7 +57,7 @@ export const service = defineSection({
     if (isNumber && !/^https:\/\/wa\.me\/[1-9]\d{6,14}(?:\?|$)/.test(contact ?? ''))
       report(
         ['service', 'contact'],
-        `is "${contact}", where WhatsApp finds nobody`,
+        `is "${contact}", which does not lead to a WhatsApp account`,
         'write https://wa.me/ and the number with its country code, in digits only: https://wa.me/628111002233',
       );
     if (unsafe_public_demo && isProduction)
@@ -82,7 +82,7 @@ export const listen = defineSection({
   schema: object({ default: {} }, 'The socket, and limits for clients. Host and port take effect at the next start.', {
     host: string(
       { minLength: 1, default: '127.0.0.1' },
-      'Address to listen on; "::" for all interfaces, 0.0.0.0 for IPv4 alone. Where the machine has no IPv6, "::" is 0.0.0.0.',
+      'Address to listen on; "::" for all interfaces, 0.0.0.0 for IPv4 alone. On machines without IPv6, "::" means 0.0.0.0.',
     ),
     port: integer({ minimum: 0, maximum: 65_535, default: 8080 }, 'TCP port; 0 for any free port.'),
     max_body_bytes: integer(
@@ -111,7 +111,7 @@ export const listen = defineSection({
     ),
     keep_alive_timeout: number(
       { minimum: 1, maximum: 7200, default: 130 },
-      'Seconds an idle connection stays open; must be longer than a proxy in front keeps its connections, or the proxy sends requests on connections that are closing.',
+      'Seconds an idle connection stays open; must exceed the idle timeout of a proxy in front; otherwise, the proxy sends requests on connections that are closing.',
     ),
     drain_timeout: number(
       { minimum: 0, maximum: 3600, default: 30 },
@@ -123,7 +123,7 @@ export const listen = defineSection({
     ),
     max_connections: integer(
       { minimum: 1, maximum: 1_000_000 },
-      'Maximum number of open client connections, of all workers together; further ones get 503. Default and upper limit: as many as the limit of open files (ulimit -n) allows each worker.',
+      'Maximum number of open client connections across all workers; further ones get 503. Default and upper limit: the number that the open-file limit (ulimit -n) allows each worker.',
     ),
     cors_origins: array(
       { items: string(), default: ['*'] },
@@ -149,7 +149,7 @@ export const listen = defineSection({
   notices({ max_body_bytes: maxBodyBytes }, all) {
     const capacity = Math.floor(computeCapacity(computeMemoryLimits(all.get(memory).max_bytes)));
     return maxBodyBytes > capacity
-      ? [`listen.max_body_bytes is ${maxBodyBytes}, and the memory has room for bodies of ${capacity} bytes`]
+      ? [`listen.max_body_bytes is ${maxBodyBytes}, but the memory has room only for bodies of ${capacity} bytes`]
       : [];
   },
 });

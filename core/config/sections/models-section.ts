@@ -136,7 +136,7 @@ function listModelNotices(name: string, model: ModelValue): string[] {
     const maxTokens = Math.max(...limits.map((limit) => limit ?? Infinity));
     return declared === undefined || declared <= maxTokens
       ? []
-      : [`models.${name}.${option} is ${declared}, and none of its routes takes more than ${maxTokens}`];
+      : [`models.${name}.${option} is ${declared}, but none of its routes accepts more than ${maxTokens}`];
   };
   return [...compare('max_input_tokens', input, inputs), ...compare('max_tokens', output, outputs)];
 }
@@ -179,7 +179,7 @@ function checkAlias(
     return report(path, 'is the name under which clients see a model', 'give the alias another name');
   if (isRegularExpression(alias)) {
     const pattern = alias.replace(/\.[*+]/g, '*').replace(/[\^$\\]/g, '');
-    const wrong = 'looks like a regular expression, and would match these characters only';
+    const wrong = 'looks like a regular expression, and would match only these characters';
     return report(path, wrong, `write a pattern in which * stands for any characters, such as "${pattern}"`, true);
   }
   const target = aliasTargets[alias] as string;
@@ -223,7 +223,7 @@ function checkRoute(to: string, path: YamlPath, upstreamNames: readonly string[]
   if (upstream === '' || model === '')
     return report(path, `is "${to}"`, 'write UPSTREAM/MODEL, such as openai/gpt-6-sol');
   if (model.includes('*')) {
-    const wrong = `is "${to}", and the upstream would get the * in the name`;
+    const wrong = `is "${to}", but the upstream would receive the * in the name`;
     return report(path, wrong, 'write the name of one model of the upstream');
   }
   if (upstreamNames?.includes(upstream) === false)

@@ -31,14 +31,14 @@ export const operatorSection = defineSection({
       ),
       names: array(
         { items: string({ pattern: '^(\\*\\.)?[A-Za-z0-9._-]+$' }), default: [] },
-        'Host names allowed in the Host header, in addition to localhost and the listener’s own address, such as `gateway` in a container network. `*.svc` stands for all that end in `.svc`.',
+        'Host names allowed in the Host header, in addition to localhost and the listener’s own address, such as `gateway` in a container network. `*.svc` matches all names that end in `.svc`.',
       ),
     },
   ),
   check({ enabled, host, port, socket, token }, report, all) {
     if (!enabled) return;
     if (socket !== undefined && (host !== undefined || port !== undefined))
-      report(['operator', 'socket'], 'is set besides host or port', 'use either a socket, or host and port');
+      report(['operator', 'socket'], 'is set together with host or port', 'use either a socket, or host and port');
     if (host !== undefined && !isLoopback(host) && token === undefined)
       report(
         ['operator', 'host'],

@@ -20,7 +20,7 @@ export const telemetrySection = defineSection({
       ),
       protocol: string(
         { enum: ['http/protobuf', 'http/json'], default: 'http/protobuf' },
-        'Form of the requests: binary, which every collector reads, or JSON.',
+        'Encoding of the requests: binary, which every collector supports, or JSON.',
       ),
       headers: string(
         { pattern: pairsPattern, default: '', writeOnly: true },
@@ -44,7 +44,7 @@ export const telemetrySection = defineSection({
       timeout: number({ minimum: 1, maximum: 60, default: 10 }, 'Seconds that a request to the collector may take.'),
       max_waiting_bytes: integer(
         { minimum: 1_048_576, default: 268_435_456 },
-        'Maximum bytes of records on disk that wait for the collector. Records over the limit are not sent, but they are in the database.',
+        'Maximum bytes of records on disk waiting for the collector. Records over the limit are not sent, but they are in the database.',
       ),
     },
   ),
@@ -57,7 +57,7 @@ export const telemetrySection = defineSection({
           ]
         : []),
       ...(port === '4317'
-        ? ['telemetry.endpoint has port 4317, which collectors use for gRPC; OTLP over HTTP has 4318']
+        ? ['telemetry.endpoint has port 4317, which collectors use for gRPC; OTLP over HTTP uses 4318']
         : []),
     ];
   },

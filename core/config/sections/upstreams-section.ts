@@ -65,7 +65,7 @@ export const upstreams = defineSection({
       cache_isolation: string(
         { enum: ['none', 'account'], default: 'none' },
         'account: accounts share no entries in the vendor’s prompt cache, where the time to the first token can reveal what others have ' +
-          'sent. Prompts begin with a mark of the account, so that instructions and tools are not shared either.',
+          'sent. Prompts begin with an account marker, so that instructions and tools are not shared either.',
       ),
       customer_choices: array(
         { items: string({ enum: customerChoices }), default: [] },
@@ -98,7 +98,7 @@ function listCapacityNotices(
   const isShort = per === 'second' || per === 'minute';
   if (concurrent === undefined || requests === undefined || isShort || concurrent <= requests) return [];
   return [
-    `upstreams.${name}.capacity: concurrent is ${concurrent}, and only ${requests} requests may begin in ${per === 'hour' ? 'an hour' : 'a day'}`,
+    `upstreams.${name}.capacity: concurrent is ${concurrent}, but only ${requests} requests may start in ${per === 'hour' ? 'an hour' : 'a day'}`,
   ];
 }
 
@@ -187,7 +187,7 @@ function checkVendorFormat(
   for (const [index, name] of (format === undefined ? [] : [format].flat()).entries()) {
     if (!knownFormats.has(name) || formats.includes(name)) continue;
     // Another endpoint of the vendor may support it.
-    const wrong = `is "${name}", which ${title} does not speak at its usual URL`;
+    const wrong = `is "${name}", which ${title} does not support at its usual URL`;
     const place = Array.isArray(format) ? [...path, 'format', index] : [...path, 'format'];
     report(place, wrong, `use ${formats.join(' or ')}, or add the base_url of an endpoint for ${name}`);
   }
@@ -225,10 +225,10 @@ function findHeaderMistake(name: string, value: string): readonly [wrong: string
 
 function findKeyMistake(key: string): readonly [wrong: string, right: string] | undefined {
   const variable = findForeignVariable(key);
-  if (variable !== undefined) return ['is a variable in the notation of another program', `write "\${${variable}}"`];
+  if (variable !== undefined) return ['uses the variable syntax of another program', `write "\${${variable}}"`];
   if (/^[\x21-\x7e]*$/.test(key)) return undefined;
   const wrong = /\s/.test(key) ? 'has a space or a line break' : 'has a character that headers cannot carry';
-  return [wrong, 'use the key alone, as the vendor shows it'];
+  return [wrong, 'use only the key, as the vendor shows it'];
 }
 
 function findBaseUrlMistake(text: string): readonly [wrong: string, right: string] | undefined {

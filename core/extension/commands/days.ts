@@ -59,7 +59,7 @@ export interface ZoneOptions {
 }
 
 export function zoneOption(): Option {
-  return new Option('--time-zone <zone>', 'zone of days and times; default: service.time_zone').argParser(
+  return new Option('--time-zone <zone>', 'time zone of days and times; default: service.time_zone').argParser(
     parseTimeZone,
   );
 }

@@ -170,7 +170,7 @@ function reportMissingStages(stages: readonly Entry[], registry: Registry, valid
   for (const { name, expectedFor, writes = [] } of registry.stages.values()) {
     if (expectedFor === undefined || stages.some(({ definition }) => definition.name === name)) continue;
     if (writes.length > 0 && writes.every(isWritten)) continue;
-    const right = `add ${name} to the list, or "${name}: false" to do without`;
+    const right = `add ${name} to the list, or "${name}: false" to do without it`;
     validator.report(['pipeline'], `has no stage for ${expectedFor}`, right, true);
   }
 }

@@ -10,7 +10,7 @@ export function findProductionNotices(values: SectionValues, isProductionEnviron
   if (findProductionReason(values, isProductionEnvironment) !== undefined) return [];
   if (isPublicDemo(values, isProductionEnvironment))
     return [
-      'service.unsafe_public_demo is true: strangers may sign in, get answers that no model gave, and buy plans without paying; every page says so',
+      'service.unsafe_public_demo is true: strangers may sign in, get answers that no model generated, and buy plans without paying; every page says so',
     ];
   if (url !== '' || isLoopback(host)) return [];
   return [

@@ -68,7 +68,7 @@ function refuseDifferences(paths: readonly string[]): void {
   if (paths.length === 0) return;
   const names = new Intl.ListFormat('en-GB').format(paths.map((path) => `\`${path}\``));
   throw new VariantRefused(
-    `${names} ${paths.length === 1 ? 'differs' : 'differ'}, and the process has ${paths.length === 1 ? 'it' : 'them'} only once. Only upstreams, models, aliases and options of stages that share nothing can be tried. Change the other settings in gateway.yaml first.`,
+    `${names} ${paths.length === 1 ? 'differs' : 'differ'}, but ${paths.length === 1 ? 'is' : 'are'} shared by the whole process. Only upstreams, models, aliases and options of stages that share nothing can be tried. Change the other settings in gateway.yaml first.`,
   );
 }
 

@@ -35,7 +35,7 @@ export function defineDoctor(parser: Parser, context: CoreCommandContext): void 
     .option('--json', 'print JSON: { ok, checks: [{ check, subject, state, text, advice, ms }] }')
     .option(
       '--only <checks>',
-      'run only these, such as database,api_keys, plus what --url and --mail ask for',
+      'run only these checks, such as database,api_keys, plus those for --url and --mail',
       (text: string) => text.split(','),
     )
     .option('--timeout <seconds>', 'for each check, 1 to 60; default: 10; all checks run at once', parseInteger(1, 60))

@@ -84,7 +84,7 @@ export function defineHistory(parser: Parser, context: CoreCommandContext): void
       `
 If a second configuration is being tried on some accounts, that is the last change: without a number, the trial ends and nothing else changes.
 
-The file itself stays as it is. It takes effect again as soon as it changes, or with --release. Running instances follow within a second,
+The file itself is not changed. It takes effect again as soon as it changes, or with --release. Running instances follow within a second,
 others when they start. What a reload cannot change, such as the port, changes at the next start.`,
     )
     .action((id: number | undefined, options: RollbackOptions) => runRollback(context, id, options));
@@ -161,7 +161,7 @@ function describeRollbackLines(rollback: Rollback | undefined): string[] {
   if (rollback === undefined) return [];
   const { variant, operator, configurationId } = rollback;
   const cause =
-    variant === undefined ? `rolled back by ${operator}` : `${createVariantName(variant)} of ${operator} became full`;
+    variant === undefined ? `rolled back by ${operator}` : `${createVariantName(variant)} of ${operator} was promoted`;
   return ['', `${cause}: configuration ${configurationId} serves until the file changes`];
 }
 

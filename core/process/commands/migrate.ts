@@ -19,7 +19,7 @@ export function defineMigrate(parser: Parser, { load, log, print, withHost }: Co
       const { registry } = await load();
       const versions = await readMigrationVersions(await listMigrations(registry.databaseTables.values()));
       for (const { name } of rows)
-        print(`${name}  ${versions.get(name) ?? 'from a newer version, or from a plugin that is gone'}`);
+        print(`${name}  ${versions.get(name) ?? 'from a newer version, or from a removed plugin'}`);
       print('the database is up to date');
     });
 }

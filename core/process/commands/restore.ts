@@ -15,17 +15,17 @@ const replacedPrefix = 'before-restore-';
 export function defineRestore(parser: Parser, context: CoreCommandContext): void {
   parser
     .command('restore')
-    .argument('<file>', 'a file that `daypass backup` has written')
+    .argument('<file>', 'a file written by `daypass backup`')
     .description(
       'restore a backup into the data folder, or into the empty database of DATABASE_URL; no gateway may be running',
     )
     .option('--overwrite', 'replace what is in the data folder; it is moved to a folder next to it, not deleted')
-    .option('--check', 'only read the whole backup and say what it contains')
+    .option('--check', 'only read the whole backup and summarize its contents')
     .addHelpText(
       'after',
       `
 
-The file is read and its checksum compared before anything is touched. Tables are made by the migrations of the backup, filled, and
+The file is read and its checksum verified before anything is changed. Tables are made by the migrations of the backup, filled, and
 then migrated to this version. gateway.yaml and .env are not part of a backup.
 Exit codes: 0 success, 1 failure, 2 invalid usage.`,
     )
@@ -57,7 +57,7 @@ async function restore(
 }
 
 function describeBackup({ version: backupVersion, created_at, rows, tables, journalFiles }: BackupSummary): string {
-  return `backup of ${created_at}, made by version ${backupVersion}: ${rows} rows in ${tables} tables, ${journalFiles} files of waiting records; its checksum is right`;
+  return `backup of ${created_at}, made by version ${backupVersion}: ${rows} rows in ${tables} tables, ${journalFiles} files of waiting records; its checksum is correct`;
 }
 
 function selectMigrations(
@@ -121,7 +121,7 @@ async function removeTemporary(temporary: string): Promise<void> {
   const pid = await findServerPid(temporary);
   if (pid !== undefined)
     throw new CommandFailed(
-      `Another restore runs, or was killed: end the process ${pid} (PostgreSQL in ${temporary}).`,
+      `Another restore is running, or was killed: end the process ${pid} (PostgreSQL in ${temporary}).`,
     );
   await rm(temporary, { recursive: true, force: true });
 }

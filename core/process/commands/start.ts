@@ -145,7 +145,7 @@ async function stopGateway(gateway: Gateway, hurry: AbortSignal, isReplaced: boo
 
 async function endAtThirdSignal(gateway: Gateway, signals: StopSignals, log: Logger): Promise<never> {
   await signals.third;
-  log.warn('third signal: ending at once');
+  log.warn('third signal: exiting immediately');
   await abandon(gateway, log);
   exitAtOnce(1);
 }

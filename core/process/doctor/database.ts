@@ -71,7 +71,7 @@ async function findEmbeddedUrl(dataFolder: string): Promise<string | Finding> {
   const access = await readAccess(dataFolder);
   if (access === undefined) return skipped('the first start creates it');
   if ((await findPostmasterPid(access.folder)) !== undefined) return buildUrl(access);
-  return skipped('does not run; it starts with the gateway');
+  return skipped('is not running; it starts with the gateway');
 }
 
 function explainFailure(error: unknown, variable: string | undefined): Finding {
@@ -213,7 +213,7 @@ async function checkMigrations(client: pg.Client, tables: readonly PluginTables[
   if (unknownNames.length > 0)
     return warning(
       `the database has ${unknownNames.length} that this version does not: ${unknownNames.slice(0, 3).join(', ')}`,
-      'They were made by a newer version, or by a plugin that is gone. Read the release notes before you roll back.',
+      'They were made by a newer version, or by a removed plugin. Read the release notes before you roll back.',
     );
   const { rows: duplicates } = await client.query<DuplicateAddress>(duplicatesQuery);
   if (duplicates.length > 0)

@@ -56,7 +56,7 @@ async function checkDisk({ dataFolder, section }: DiagnosisHost): Promise<Findin
   const { free, inodes } = diskRoom;
   const advice = 'Free some space, enlarge the disk, or lower `log: { keep_days }`.';
   if (lacksInodes(diskRoom))
-    return failed(`its disk has ${inodes} inodes left`, 'Remove files: many small ones have used the inodes up.');
+    return failed(`its disk has ${inodes} inodes left`, 'Remove files: many small files have used up the inodes.');
   if (free < section(data).min_free_bytes) return failed(`${formatMegabytes(free)} are free`, advice);
   if (free < warningFreeBytes) return warning(`${formatMegabytes(free)} are free`, advice);
   return ok(`${formatMegabytes(free)} are free`);
@@ -122,7 +122,7 @@ export function describeReadiness({ status, checks, problems }: JsonObject): Fin
   if (failing.length > 0)
     return failed(
       `runs, degraded: ${[...failing, ...reportedProblems].join(' · ')}`,
-      '/operator/health lists the same checks, and since when each has failed.',
+      '/operator/health lists the same checks and how long each has been failing.',
     );
   if (reportedProblems.length === 0) return ok(`runs, ${String(status)}`);
   return warning(`runs; ${reportedProblems.join(' · ')}`, '/operator links each to the page that fixes it.');
@@ -139,7 +139,7 @@ export const baseUrlDiagnosis: Diagnosis = {
 
 async function checkBaseUrl(host: DiagnosisHost, signal: AbortSignal): Promise<Finding> {
   const { base_url: configuredUrl = '' } = host.section(service);
-  if (configuredUrl === '') return skipped('service.base_url is not set: this gateway is only for this machine');
+  if (configuredUrl === '') return skipped('service.base_url is not set: this gateway is for this machine only');
   const url = host.service.baseUrl;
   let response: Response;
   try {
@@ -148,7 +148,7 @@ async function checkBaseUrl(host: DiagnosisHost, signal: AbortSignal): Promise<F
     const { text, advice } = explainNetworkError(error);
     return failed(
       `${url}: ${text}`,
-      `${advice ?? ''} A gateway that does not run, or a router without hairpin NAT, looks the same: try from outside.`,
+      `${advice ?? ''} A stopped gateway, or a router without hairpin NAT, looks the same: try from outside.`,
     );
   }
   const redirectTarget = response.headers.get('location');
@@ -161,5 +161,5 @@ async function checkBaseUrl(host: DiagnosisHost, signal: AbortSignal): Promise<F
   if (response.status === 200 && body.includes('"status":"ok"')) return ok(`${url} leads to a gateway`);
   const advice =
     'Check that the proxy forwards all paths to the port of `listen`, and that the gateway runs (docs/proxies.md).';
-  return failed(`${url}/livez answers ${response.status}, unlike a gateway`, advice);
+  return failed(`${url}/livez does not respond like a gateway (status ${response.status})`, advice);
 }

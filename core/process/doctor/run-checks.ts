@@ -52,7 +52,7 @@ async function startCheck(run: DiagnosticCheck['run'], signal: AbortSignal): Pro
 
 function explainError(error: unknown): Finding {
   if (error instanceof DeadlineExceeded)
-    return failed(error.message, 'The other side hangs, or a firewall drops packets. `--timeout` waits longer.');
+    return failed(error.message, 'The other side hangs, or a firewall drops packets. Try a longer `--timeout`.');
   const finding = explainNetworkError(error);
   const isExplained = !finding.text.startsWith('failed for');
   if (isExplained) return finding;

@@ -32,7 +32,7 @@ export class ControlSocket {
   constructor(dataFolder: string, perform: PerformAction, log: Logger) {
     this.#dataFolder = dataFolder;
     this.#server = createServer((incoming, response) =>
-      runInBackground(log, 'an order of a command', () => respond(incoming, response, perform)),
+      runInBackground(log, 'handling an order from a command', () => respond(incoming, response, perform)),
     );
     this.#server.requestTimeout = 5_000;
   }
@@ -101,7 +101,7 @@ export async function sendOrder(
     .end();
   const response = await promise.catch(({ code, message }: NodeJS.ErrnoException) => {
     if (code === 'ENOENT' || code === 'ECONNREFUSED')
-      throw new NoSupervisor(`No gateway with workers runs on ${dataFolder}.`);
+      throw new NoSupervisor(`No gateway with workers is running on ${dataFolder}.`);
     throw new Error(`The supervisor of ${dataFolder} cannot be reached: ${message}`);
   });
   let lastLine: string | undefined;
@@ -111,7 +111,7 @@ export async function sendOrder(
       lastLine = line;
     }
   } catch (error) {
-    throw new Error('the supervisor has ended before it was done', { cause: error });
+    throw new Error('the supervisor exited before it was done', { cause: error });
   }
-  if (lastLine !== doneLine) throw new Error(lastLine ?? 'the supervisor has ended before it was done');
+  if (lastLine !== doneLine) throw new Error(lastLine ?? 'the supervisor exited before it was done');
 }

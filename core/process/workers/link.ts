@@ -33,7 +33,7 @@ export class SupervisorLink {
   constructor(signals: StopSignals, log: Logger) {
     process.on('message', (order: WorkerOrder) => {
       if (order.kind === 'stop') signals.followOrder(order.order);
-      else runInBackground(log, 'an order of the supervisor', () => this.#followOrder(order));
+      else runInBackground(log, 'handling an order from the supervisor', () => this.#followOrder(order));
     });
     process.once('disconnect', () => signals.followOrder('supervisor lost'));
   }

@@ -131,14 +131,14 @@ class Supervisor {
     if (this.#isStopping) return;
     if (!isServing) {
       const { code = 1, how } = await firstWorker.exited;
-      if (code === 0) this.#log.error(`worker 1 ${how} while it started`);
+      if (code === 0) this.#log.error(`worker 1 ${how} during startup`);
       process.exit(code === 0 ? 1 : code);
     }
     await Promise.all(others.map((slot) => this.#waitForStart(this.#fillSlot(slot))));
     if (this.#isStopping) return;
     this.#broadcastState();
     this.#readyWorkers[0]?.sendOrder({ kind: 'greet', operatorUrl: this.#operator?.url });
-    this.#signals.onReload(() => runInBackground(this.#log, 'passing on a reload', () => this.#reload()));
+    this.#signals.onReload(() => runInBackground(this.#log, 'forwarding a reload', () => this.#reload()));
   }
 
   #fillSlot(slot: WorkerSlot): WorkerProcess {
@@ -202,8 +202,8 @@ class Supervisor {
     if (worker.uptimeMs > stableAfterMs) backoff.reset();
     const delayMs = backoff.next();
     const nextStep = slot.isReplacing
-      ? 'its successor starts already'
-      : `starting it again in ${Math.ceil(delayMs)} ms`;
+      ? 'its successor is already starting'
+      : `restarting it in ${Math.ceil(delayMs)} ms`;
     this.#log.error(`worker ${number} (process ${worker.pid}) ${how}; ${nextStep}`);
     this.#crash = { worker: number, how, at: Date.now() };
     this.#crashedAt = performance.now();
@@ -217,7 +217,7 @@ class Supervisor {
       this.#log.info(`worker ${slot.number} is serving again`);
       this.#broadcastState();
     };
-    slot.restartTimer = setTimeout(() => runInBackground(this.#log, 'starting a worker again', start), delayMs);
+    slot.restartTimer = setTimeout(() => runInBackground(this.#log, 'restarting a worker', start), delayMs);
   }
 
   async #performAction(action: Action, reportProgress: (line: string) => void): Promise<void> {
@@ -226,7 +226,7 @@ class Supervisor {
     else if (action === 'reload') await this.#reload();
     else {
       this.#signals.followOrder('SIGTERM');
-      if (!(await this.#allExited.promise)) throw new Error('a worker has not ended cleanly; see the log');
+      if (!(await this.#allExited.promise)) throw new Error('a worker did not exit cleanly; see the log');
     }
   }
 

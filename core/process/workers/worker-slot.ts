@@ -35,13 +35,13 @@ export function renderSlotMetrics(slots: readonly WorkerSlot[], respondingWorker
     renderMetric({
       name: 'worker_up',
       type: 'gauge',
-      help: '1 while a worker serves, 0 while it is started again or does not answer.',
+      help: '1 while a worker is serving, 0 while it is restarting or not responding.',
       values: readSlots(({ number }) => (respondingWorkers.includes(number) ? 1 : 0)),
     }),
     renderMetric({
       name: 'worker_crashes_total',
       type: 'counter',
-      help: 'Times that a worker has ended by itself or was killed, and was started again.',
+      help: 'Number of times that a worker ended by itself or was killed, and was restarted.',
       values: readSlots(({ crashes }) => crashes),
     }),
   ].join('');

@@ -55,7 +55,7 @@ describe('limits of which one contradicts another are noted', () => {
     [
       'more in flight than may begin',
       () => pools({ concurrent: 100, requests: 20, per: 'day' }),
-      /^upstreams\.vllm\.capacity: concurrent is 100, and only 20 requests may begin in a day$/,
+      /^upstreams\.vllm\.capacity: concurrent is 100, but only 20 requests may start in a day$/,
     ],
     [
       'a window that no route has',
@@ -80,7 +80,7 @@ describe('limits of which one contradicts another are noted', () => {
     [
       'a body larger than the memory',
       () => noticesOf(listen, { max_body_bytes: 1024 * MiB }, [memory, { max_bytes: 512 * MiB }]),
-      /max_body_bytes is 1073741824, and the memory has room for bodies of \d+ bytes$/,
+      /max_body_bytes is 1073741824, but the memory has room only for bodies of \d+ bytes$/,
     ],
   ])('%s', (_title, read, notice) => {
     expect([read()].flat()).toEqual([expect.stringMatching(notice)]);

@@ -14,6 +14,6 @@ it('a plugin whose top-level await never settles is given up after a deadline', 
   await writeFile(join(folder, 'stuck.js'), 'await new Promise(() => {});');
   const importing = importPlugin('./stuck.js', join(folder, 'gateway.yaml'), 50);
   await expect(importing).rejects.toThrow(
-    'it has not finished loading after 0.05 s; a top-level await may wait forever',
+    'it has not finished loading after 0.05 s; a top-level await may never settle',
   );
 });

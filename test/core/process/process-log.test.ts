@@ -18,8 +18,8 @@ it.each([
 });
 
 it('other values of LOG_FORMAT and LOG_LEVEL are refused', () => {
-  expect(() => open({ LOG_FORMAT: 'xml' })).toThrow('LOG_FORMAT is "xml"; use text, json, or leave it out');
-  expect(() => open({ LOG_LEVEL: 'debug' })).toThrow('LOG_LEVEL is "debug"; use info, warn, error, or leave it out');
+  expect(() => open({ LOG_FORMAT: 'xml' })).toThrow('LOG_FORMAT is "xml"; use text, json, or unset it');
+  expect(() => open({ LOG_LEVEL: 'debug' })).toThrow('LOG_LEVEL is "debug"; use info, warn, error, or unset it');
 });
 
 it('secrets of environment and configuration are in no line and no stack', () => {

@@ -241,7 +241,7 @@ describe('orders resolve', () => {
   it('exits with 1 when nothing is flagged', async () => {
     expect(await gateway('resolve', code, '--note', 'done')).toMatchObject({
       exitCode: 1,
-      error: `Order ${code} has no flag that is not resolved.`,
+      error: `Order ${code} has no unresolved flag.`,
     });
   });
 });

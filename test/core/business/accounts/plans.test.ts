@@ -82,7 +82,7 @@ describe('plans', () => {
 
   it('are refused when two have the same number of days', () => {
     expect(mistakes('plans:\n  - { days: 1, price: 1 }\n  - { days: 1, price: 2 }')).toEqual([
-      'gateway.yaml:4:13 plans[1].days: is 1, as in plan 1; give each plan a different number of days',
+      'gateway.yaml:4:13 plans[1].days: is 1, the same as in plan 1; give each plan a different number of days',
     ]);
   });
 

@@ -66,10 +66,10 @@ describe('plans that the provider cannot sell', () => {
     [
       'in another currency',
       { currency: 'USD' },
-      'currency is USD, which the payment provider midtrans does not take; ',
+      'currency is USD, which the payment provider midtrans does not accept; ',
     ],
-    ['over its limit', { price: 10_000_001 }, 'plans.0.price is over 10000000 IDR, the most that midtrans takes'],
-    ['under its limit', { price: 0 }, 'plans.0.price is under 1 IDR, the least that midtrans takes'],
+    ['over its limit', { price: 10_000_001 }, 'plans.0.price is over 10000000 IDR, the most that midtrans accepts'],
+    ['under its limit', { price: 0 }, 'plans.0.price is under 1 IDR, the least that midtrans accepts'],
   ])('are refused: %s', (_, offer, wrong) => {
     expect(mistakes('midtrans', undefined, undefined, offer)).toEqual([expect.stringContaining(wrong)]);
   });

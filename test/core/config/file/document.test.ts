@@ -52,7 +52,7 @@ describe('YAML', () => {
     [
       'a key that is there twice',
       'service:\n  name: a\n  name: b',
-      'gateway.yaml:3:3 service.name: is a duplicate key: the other is in line 2; keep one of them',
+      'gateway.yaml:3:3 service.name: is a duplicate key: the other is on line 2; keep one of them',
     ],
     ['a tab', 'service:\n\tname: a', 'gateway.yaml:2:1: is indented with a tab; use spaces'],
     [
@@ -102,13 +102,13 @@ describe('YAML', () => {
   it.each([
     [
       'seller: { name: "Toko\\0 Rani" }',
-      '1:17 seller.name: has a NUL character (\\0), which no text can have; remove it',
+      '1:17 seller.name: has a NUL character (\\0), which text cannot contain; remove it',
     ],
     [
       'plans: [{ label: "\\uD83D" }]',
-      '1:18 plans[0].label: has half of a character (\\uD800 to \\uDFFF); write the character itself',
+      '1:18 plans[0].label: has half of a surrogate pair (\\uD800 to \\uDFFF); write the character itself',
     ],
-    ['service:\n  # a\0b\n  name: a', '2:6: has a NUL character, which no text can have; remove it'],
+    ['service:\n  # a\0b\n  name: a', '2:6: has a NUL character, which text cannot contain; remove it'],
   ])('is refused with what no database stores: %j', (text, mistake) => {
     expect(mistakesIn(text)).toEqual([`gateway.yaml:${mistake}`]);
   });
@@ -119,8 +119,8 @@ describe('YAML', () => {
 
   it('is refused with every duplicate key', () => {
     expect(mistakesIn('service: { name: a, name: b }\nlisten: { port: 1, port: 2 }')).toEqual([
-      'gateway.yaml:1:21 service.name: is a duplicate key: the other is in line 1; keep one of them',
-      'gateway.yaml:2:20 listen.port: is a duplicate key: the other is in line 2; keep one of them',
+      'gateway.yaml:1:21 service.name: is a duplicate key: the other is on line 1; keep one of them',
+      'gateway.yaml:2:20 listen.port: is a duplicate key: the other is on line 2; keep one of them',
     ]);
   });
 

@@ -49,9 +49,9 @@ describe('a secret in a file', () => {
       '/nowhere does not exist; create it, or give a default: ${file:…:-…}',
     ],
     ['an empty file, also with a default', '${file:./empty:-x}', '/empty is empty; write the secret into it'],
-    ['a folder', '${file:./}', ' is not a regular file; name a file that contains the secret alone'],
-    ['a long file', '${file:./long}', '/long is longer than 65536 bytes; name a file that contains the secret alone'],
-    ['bytes', '${file:./bytes}', '/bytes is not text; save the secret alone, as UTF-8'],
+    ['a folder', '${file:./}', ' is not a regular file; name a file that contains only the secret'],
+    ['a long file', '${file:./long}', '/long is longer than 65536 bytes; name a file that contains only the secret'],
+    ['bytes', '${file:./bytes}', '/bytes is not text; save only the secret, as UTF-8'],
   ])('is refused for %s', async (_what, value, mistake) => {
     await write('empty', '\n');
     await write('long', 'x'.repeat(65_537));

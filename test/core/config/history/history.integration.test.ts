@@ -203,7 +203,7 @@ describe('the configuration in effect', () => {
     await serve(yamlOf('a'));
     const target = (await history.find(1)) as StoredConfiguration;
     await expect(open().parseRollbackTarget(target, read(yamlOf('a')))).rejects.toThrow(
-      'gateway.yaml already says the same as configuration 1',
+      'gateway.yaml already matches configuration 1',
     );
   });
 });

@@ -80,7 +80,7 @@ describe('the sections service, listen, data and plugins', () => {
     [
       'a number of WhatsApp without its country code',
       'service: { contact: "https://wa.me/0812-3456-7890" }',
-      '1:21 service.contact: is "https://wa.me/0812-3456-7890", where WhatsApp finds nobody; write https://wa.me/ and the number with its country code, in digits only: https://wa.me/628111002233',
+      '1:21 service.contact: is "https://wa.me/0812-3456-7890", which does not lead to a WhatsApp account; write https://wa.me/ and the number with its country code, in digits only: https://wa.me/628111002233',
     ],
     ['a port that is too high', 'listen: { port: 65536 }', '1:17 listen.port: is 65536; must be at most 65535'],
     ['a negative port', 'listen: { port: -1 }', '1:17 listen.port: is -1; must be at least 0'],
@@ -245,12 +245,12 @@ describe('the section upstreams', () => {
     [
       'a line break in a key',
       '{ vendor: openai, api_keys: [sk-1, "sk-2\\n"] }',
-      '54 upstreams.one.api_keys[1]: has a space or a line break; use the key alone, as the vendor shows it',
+      '54 upstreams.one.api_keys[1]: has a space or a line break; use only the key, as the vendor shows it',
     ],
     [
       'a key outside ASCII',
       '{ vendor: openai, api_keys: [sk-…] }',
-      '48 upstreams.one.api_keys[0]: has a character that headers cannot carry; use the key alone, as the vendor shows it',
+      '48 upstreams.one.api_keys[0]: has a character that headers cannot carry; use only the key, as the vendor shows it',
     ],
   ])('is refused with %s, without further errors about its routes', (_name, upstream, line) => {
     expect(mistakesIn(`upstreams: { one: ${upstream} }`)).toEqual([`gateway.yaml:1:${line}`]);
@@ -258,7 +258,7 @@ describe('the section upstreams', () => {
 
   it('is refused with a line break from a variable in a key, without showing the key', () => {
     expect(mistakesIn('upstreams: { one: { vendor: openai, api_keys: ["${KEY}"] } }', { KEY: 'sk-1\n' })).toEqual([
-      'gateway.yaml:1:48 upstreams.one.api_keys[0]: has a space or a line break; use the key alone, as the vendor shows it',
+      'gateway.yaml:1:48 upstreams.one.api_keys[0]: has a space or a line break; use only the key, as the vendor shows it',
     ]);
   });
 

@@ -50,7 +50,7 @@ describe('the listener of the operator', () => {
 
   it.each([
     ['{ token: short }', 'operator.token: '],
-    ['{ socket: a, port: 1 }', 'operator.socket: is set besides host or port'],
+    ['{ socket: a, port: 1 }', 'operator.socket: is set together with host or port'],
     ['{ port: 8080 }', 'operator.port: is the port of listen'],
     ['{ host: "http://localhost" }', 'operator.host: is a URL'],
     ['{ names: ["gateway:9080"] }', 'operator.names[0]: '],

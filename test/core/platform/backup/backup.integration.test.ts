@@ -115,7 +115,7 @@ describe('a backup', () => {
     const { path } = await take();
     const { code, out, home } = await restore(path);
     expect(code).toBe(0);
-    expect(out).toMatch(/^backup of 2026-11-26T03:17:00.000Z, made by version .*its checksum is right$/m);
+    expect(out).toMatch(/^backup of 2026-11-26T03:17:00.000Z, made by version .*its checksum is correct$/m);
     expect((await readdir(join(home, 'data'))).toSorted()).toEqual([
       'journal',
       'postgres',

@@ -69,17 +69,17 @@ describe('daypass check refuses', () => {
     [
       'an alias that is a regular expression',
       'aliases: { "gpt-.*": test }',
-      'gateway.yaml:1:12 aliases.gpt-.*: looks like a regular expression, and would match these characters only; write a pattern in which * stands for any characters, such as "gpt-*"',
+      'gateway.yaml:1:12 aliases.gpt-.*: looks like a regular expression, and would match only these characters; write a pattern in which * stands for any characters, such as "gpt-*"',
     ],
     [
       'a variable in the notation of JavaScript',
       'mail: { smtp: process.env.SMTP, from: a@b.test }',
-      'gateway.yaml:1:15 mail.smtp: is a variable in the notation of a program; write "${SMTP}"',
+      'gateway.yaml:1:15 mail.smtp: uses the variable syntax of a programming language; write "${SMTP}"',
     ],
     [
       'a variable in the notation of Python',
       `mail: { smtp: 'os.environ["SMTP"]', from: a@b.test }`,
-      'gateway.yaml:1:15 mail.smtp: is a variable in the notation of a program; write "${SMTP}"',
+      'gateway.yaml:1:15 mail.smtp: uses the variable syntax of a programming language; write "${SMTP}"',
     ],
     [
       'a section at the top that belongs under another',
@@ -99,17 +99,17 @@ describe('daypass check refuses', () => {
     [
       'a comment as in JavaScript',
       '// what we sell\ncurrency: IDR',
-      'gateway.yaml:1:1: has //, which begins no comment in YAML; begin comments with #',
+      'gateway.yaml:1:1: has //, which does not begin a comment in YAML; begin comments with #',
     ],
     [
       'a comment as in JavaScript below a key',
       'currency: IDR\n// what we sell',
-      'gateway.yaml:2:1: has //, which begins no comment in YAML; begin comments with #',
+      'gateway.yaml:2:1: has //, which does not begin a comment in YAML; begin comments with #',
     ],
     [
       'a comment as in JavaScript behind a value',
       'currency: IDR // rupiah',
-      'gateway.yaml:1:15 currency: has //, which begins no comment in YAML; begin comments with #, or put the value in quotes',
+      'gateway.yaml:1:15 currency: has //, which does not begin a comment in YAML; begin comments with #, or put the value in quotes',
     ],
     [
       'a path of Windows in double quotes',
@@ -158,7 +158,7 @@ describe('daypass check refuses', () => {
     const yaml = `service: { contact: "mailto:you@example.com" }\npayments: { provider: none }\n${valid}`;
     expect((await check(yaml)).code).toBe(0);
     expect((await check(yaml, { NODE_ENV: 'production' })).errors).toBe(
-      'gateway.yaml:1:21 service.contact: is the example mailto:you@example.com, with NODE_ENV=production, so customers who need help would write to nobody; set an address that you read\n',
+      'gateway.yaml:1:21 service.contact: is the example mailto:you@example.com, with NODE_ENV=production, so customers who need help would reach nobody; set an address that you read\n',
     );
   });
 

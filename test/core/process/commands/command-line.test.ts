@@ -136,7 +136,7 @@ describe('daypass check', () => {
     const { code, errors } = await runWith(valid.replace(`, ${stage}`, ''), 'check');
     expect([code, errors]).toEqual([
       78,
-      `gateway.yaml:1:1 pipeline: has no stage for ${work}; add ${stage} to the list, or "${stage}: false" to do without\n`,
+      `gateway.yaml:1:1 pipeline: has no stage for ${work}; add ${stage} to the list, or "${stage}: false" to do without it\n`,
     ]);
   });
 

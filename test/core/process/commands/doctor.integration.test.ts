@@ -381,7 +381,10 @@ describe('daypass doctor finds', () => {
     const url = `http://localhost:${(server.address() as AddressInfo).port}`;
     try {
       const parked = await find('base_url', { service: `{ base_url: "${url}" }` });
-      expect([parked.state, parked.text]).toEqual(['failed', `${url}/livez answers 200, unlike a gateway`]);
+      expect([parked.state, parked.text]).toEqual([
+        'failed',
+        `${url}/livez does not respond like a gateway (status 200)`,
+      ]);
       answer = [301, { location: 'https://www.example.com/livez' }];
       const moved = await find('base_url', { service: `{ base_url: "${url}" }` });
       expect([moved.state, moved.text]).toEqual(['failed', `${url} redirects to https://www.example.com/livez`]);

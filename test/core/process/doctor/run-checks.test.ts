@@ -73,7 +73,7 @@ describe('checks of daypass doctor', () => {
       new Promise<never>(() => signal.addEventListener('abort', () => (isAborted = true)));
     const found = await findingOf({ timeout: 0.02, run: hangs });
     expect(found).toMatchObject({ state: 'failed', text: 'no result within 0.02 s' });
-    expect(found?.advice).toContain('`--timeout` waits longer');
+    expect(found?.advice).toContain('Try a longer `--timeout`');
     expect(isAborted).toBe(true);
   });
 

@@ -49,11 +49,11 @@ it('a supervisor that ends in the middle of an order has not done it', async () 
     await open.disposeAsync();
     await new Promise(() => undefined);
   });
-  await expect(give('stop')).rejects.toThrow('ended before it was done');
+  await expect(give('stop')).rejects.toThrow('exited before it was done');
 });
 
 it('an order where no supervisor runs is refused', async () => {
-  await expect(give('restart')).rejects.toThrow(`No gateway with workers runs on ${folder}.`);
+  await expect(give('restart')).rejects.toThrow(`No gateway with workers is running on ${folder}.`);
 });
 
 it('a second supervisor on a data folder is refused', async () => {

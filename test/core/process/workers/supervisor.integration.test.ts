@@ -85,7 +85,7 @@ async function pidsOf(worker: number): Promise<number[]> {
   return (await notedBy(worker, 'began')).map(({ pid }) => pid);
 }
 
-const readDelays = () => log.flatMap((line) => /starting it again in (\d+) ms/.exec(line)?.[1] ?? []).map(Number);
+const readDelays = () => log.flatMap((line) => /restarting it in (\d+) ms/.exec(line)?.[1] ?? []).map(Number);
 
 const until = (check: () => Promise<void> | void) => vi.waitFor(check, { timeout: 30_000, interval: 20 });
 
@@ -116,7 +116,7 @@ describe('a supervisor', () => {
     process.kill(first, 'SIGKILL');
     await until(() => expect(log.join('\n')).toContain('worker 1 is serving again'));
     expect(log.join('\n')).toMatch(
-      new RegExp(`worker 1 \\(process ${first}\\) was killed by SIGKILL; starting it again in 1?\\d\\d ms`),
+      new RegExp(`worker 1 \\(process ${first}\\) was killed by SIGKILL; restarting it in 1?\\d\\d ms`),
     );
     const pids = await pidsOf(1);
     expect(pids).toHaveLength(2);
@@ -229,7 +229,7 @@ describe('a restart', () => {
     await until(() => expect(kill).toHaveBeenCalledOnce());
     await behave();
     process.kill(former, 'SIGKILL');
-    await until(() => expect(log.join('\n')).toContain(`(process ${former}) was killed by SIGKILL; starting it again`));
+    await until(() => expect(log.join('\n')).toContain(`(process ${former}) was killed by SIGKILL; restarting it`));
     await until(() => expect(log.join('\n')).toContain('worker 1 is serving again'));
     process.kill((await pidsOf(1))[1] ?? 0, 'SIGKILL');
     await refusal;
@@ -245,7 +245,7 @@ describe('a restart', () => {
     const refusal = expect(give('restart')).rejects.toThrow('the successor of worker 1 exited with code 0 before');
     await until(async () => expect(await pidsOf(1)).toHaveLength(2));
     process.kill(former, 'SIGKILL');
-    await until(() => expect(log.join('\n')).toContain('its successor starts already'));
+    await until(() => expect(log.join('\n')).toContain('its successor is already starting'));
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     signals.followOrder('SIGTERM');
     await refusal;

@@ -257,7 +257,7 @@ export class ServedConfig {
     return true;
   }
 
-  /** Plugins are loaded only at a start. If the document adds some, reports that instead of the names that are unknown without them. */
+  /** Plugins are loaded only at startup. If the document adds some, reports that instead of the names that are unknown without them. */
   async #validate(document: GatewayDocument): Promise<Config> {
     const { registry } = this.#parts.assembly;
     try {

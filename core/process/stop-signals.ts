@@ -75,7 +75,7 @@ export class StopSignals {
     source.on('SIGHUP', () => this.#requestReload());
   }
 
-  /** Handles signals from now on. Until this is called, a stop signal exits at once, because there is nothing to close. */
+  /** Handles signals from now on. Until this is called, a stop signal ends the process immediately, because there is nothing to close. */
   startHandling(): void {
     this.#canExitAtOnce = false;
   }

@@ -2,7 +2,7 @@
 export const openCodeOrdersSql = `(select order_id from voucher where order_id is not null and redeemed_at is null and revoked_at is null
   and expires_at > statement_timestamp())`;
 
-/** SQL statement that revokes an order's code unless it was redeemed. Core runs it even if the plugin that redeems codes is gone. */
+/** SQL statement that revokes an order's code unless it was redeemed. Core runs it even if the plugin that redeems codes was removed. */
 export const revokeCodeSql = `update voucher set revoked_at = clock_timestamp()
   where order_id = ? and redeemed_at is null and revoked_at is null`;
 

@@ -9,7 +9,7 @@ import { concernsMoney, moneyEvents } from './mails.ts';
 /** The parts of the registry that decide which events become messages. */
 export interface MessageSources {
   readonly mailKinds?: ReadonlyMap<EventName, MailKind>; // customer emails, by event
-  /** Kinds of problems. Those with an `alert` are reported to operators at once. */
+  /** Kinds of problems. Those with an `alert` are reported to operators immediately. */
   readonly problems?: ReadonlyMap<string, { readonly alert?: { readonly event: EventName } }>;
 }
 

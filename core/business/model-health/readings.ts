@@ -21,7 +21,7 @@ export type ReadCredits = (host: Host) => Promise<ReadonlyMap<string, number>>;
 /** What the last checks of a model's routes found. */
 export interface ModelCheckup {
   readonly at: number; // when the last check ran, epoch ms
-  /** True if every route supports all that it declares. */
+  /** True if every route supports everything it declares. */
   readonly isPassed: boolean;
   /** True if the routes' responses appear to come from the same model as their baselines; undefined if no route was compared. */
   readonly isSameModel: boolean | undefined;

@@ -65,7 +65,7 @@ export interface ActionKind<Input extends object = ActionDetails, Name extends s
   /** True if it could lock an operator out. It is then refused for operators' accounts. */
   readonly sparesOperators?: boolean;
   /**
-   * Returns the input to record and perform. Replace handles by ids, because the records of one account must not contain personal data of
+   * Returns the input to record and perform. Replace handles with ids, because the records of one account must not contain personal data of
    * another, and add details that an id alone does not show.
    */
   resolve?(host: Host, input: Input): Promise<Input>;

@@ -74,7 +74,7 @@ export const describeRecipient: MemberDescriber<string> = (to, { t, names }) => 
   return t('operator.told.to', { to: uuid.test(to) ? shownName : to });
 };
 
-/** Returns the display name of a sign-in provider. Local sign-in has a text of its own. */
+/** Returns the display name of a sign-in provider. Local sign-in has its own text. */
 export function signInName(provider: string, t: DescriberContext['t']): string {
   return provider === 'local' ? t('operator.local_sign_in') : (providerTitles[provider] ?? provider);
 }

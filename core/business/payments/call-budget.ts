@@ -172,7 +172,7 @@ export class CallBudget {
 
   #publish(change: RateChange): void {
     this.applyChange(change);
-    // An instance that misses this message will get a 429 of its own.
+    // An instance that misses this message will get its own 429.
     this.#shared.events.publish(channel, JSON.stringify(change)).catch(() => undefined);
   }
 

@@ -42,7 +42,7 @@ const flagsResolvedByFullRefund: readonly FlagKind[] = [
 ];
 
 /**
- * Finishes a refund whose money was returned. Its days are taken back exactly once, by whichever process sees the result first. The order
+ * Finishes a refund whose money was returned. Its days are taken back exactly once, by the first process that sees the result. The order
  * becomes `refunded` once the payment that activated it is refunded in full. A refund that failed may still be reported as done later.
  *
  * @param raw the provider's report; null if an operator reported it

@@ -77,7 +77,7 @@ export const endSources: readonly Source[] = [
   },
 ];
 
-/** The first day (UTC) on which each model is gone, as `2026-11-30`, and the page that says so. */
+/** The first day (UTC) without each model, as `2026-11-30`, and the page that states it. */
 export const modelEnds: ReadonlyMap<string, { readonly day: string; readonly page: string }> = new Map(
   endSources.flatMap(({ page, ends }) =>
     Object.entries(ends).flatMap(([day, models]) => models.map((model) => [model, { day, page }] as const)),

@@ -48,7 +48,7 @@ function findChangedPaths(value: unknown, masked: unknown, path: YamlPath): Yaml
   );
 }
 
-/** Replaces each secret in the text by a digest, by which `fillLiterals` can recognize the secret. */
+/** Replaces each secret in the text with a digest, from which `fillLiterals` can recognize the secret. */
 export function maskLiterals(text: string, literals: readonly Literal[], secret: string): string {
   let masked = '';
   let position = 0;

@@ -12,7 +12,7 @@ export interface Principal {
   readonly keyHint: string;
   /** Limits of this key, which replace the configured limits. */
   readonly limits: RateLimits | undefined;
-  /** How many requests of the account are recorded. Lags behind until records reach the database. */
+  /** Number of recorded requests of the account. Lags until records reach the database. */
   readonly requestCount: number;
 }
 
@@ -44,7 +44,7 @@ export interface Entitlement {
   readonly inactiveReason?: string | undefined;
 }
 
-/** An allowance of requests, and what is left of it after this request. */
+/** A request allowance, and its remainder after this request. */
 export interface AllowanceState {
   readonly limit: number; // requests per period
   readonly period: number; // seconds
@@ -141,8 +141,8 @@ export const rateLimitState = defineFact<RateLimitState>('rate_limit_state');
 /** Maximum of `slotWait`, in ms. */
 export const longestSlotWait = 600_000;
 /**
- * How long a model call may wait, in ms, while its key has the maximum number of requests in flight. Without it, the call is refused at
- * once. Written for clients that wait on their own connection. A key's waiting calls are served in order.
+ * How long a model call may wait, in ms, while its key has the maximum number of requests in flight. Without it, the call is refused
+ * immediately. Written for clients that wait on their own connection. A key's waiting calls are served in order.
  */
 export const slotWait = defineFact<number>('slot_wait');
 /** How long the call waited for its key's limit, in ms; written by `rate-limit`. */

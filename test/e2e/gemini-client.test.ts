@@ -250,7 +250,7 @@ describe('a path of another of Google’s APIs', () => {
     'a file that is sent to %s is refused with a reason',
     async (path) => {
       const response = await postTo(`${path}?uploadType=resumable`);
-      const error = { code: 404, message: expect.stringContaining('stores no files'), status: 'NOT_FOUND' };
+      const error = { code: 404, message: expect.stringContaining('does not store files'), status: 'NOT_FOUND' };
       expect([response.status, await response.json()]).toMatchObject([404, { error }]);
     },
   );

@@ -147,7 +147,7 @@ describe.each(majors)('@anthropic-ai/sdk, major %s', (_, Sdk) => {
     const counting: typeof fetch = (...request) => (calls++, fetch(...request));
     const patient = client.withOptions({ maxRetries: 3, fetch: counting });
     const error = await refusal(patient.messages.create(asking('fail with 401', 'refused')));
-    expect((error as Error).message).toContain('Tell the operator of this service.');
+    expect((error as Error).message).toContain('Contact the operator of this service.');
     expect(calls).toBe(1);
   });
 

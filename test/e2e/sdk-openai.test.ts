@@ -177,7 +177,7 @@ describe('the OpenAI SDK, errors of an upstream,', () => {
     const counting: typeof fetch = (...request) => (calls++, fetch(...request));
     const patient = openai.withOptions({ maxRetries: 3, fetch: counting });
     const chat = patient.chat.completions.create({ model: 'refused', messages: says('fail with 401') });
-    expect(((await refusal(chat)) as Error).message).toContain('Tell the operator of this service.');
+    expect(((await refusal(chat)) as Error).message).toContain('Contact the operator of this service.');
     const response = patient.responses.create({ model: 'refused', input: 'fail with 401' });
     expect(await refusal(response)).toMatchObject({ status: 400, code: 'upstream_account_rejected' });
     expect(calls).toBe(2);

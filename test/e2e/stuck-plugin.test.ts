@@ -56,7 +56,7 @@ it('SIGTERM ends a gateway whatever its plugins do, and its clients get an error
   const output = gateway.output();
   expect(output).toContain('stage "stuck" failed to release its resources');
   expect(output).toContain('stuck/resource was not released within 10 s');
-  expect(output).toContain('an extension of a plugin for the stop has not finished');
+  expect(output).toContain("a plugin's onPreStop extension has not finished");
   const records = 'SELECT endpoint, outcome, error_code FROM request_log ORDER BY endpoint';
   expect(await home.database.query(records)).toEqual([
     { endpoint: 'endless', outcome: 'failed', error_code: 'shutting_down' },

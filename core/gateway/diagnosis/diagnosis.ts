@@ -7,7 +7,7 @@ export interface DiagnosticCheck {
   readonly subject?: string;
   /** Timeout in seconds, for a check that may take longer than others. */
   readonly timeout?: number;
-  /** True for a check with an option of its own, which runs even if `--only` does not name it. */
+  /** True for a check with its own option, which runs even if `--only` does not name it. */
   readonly isAsked?: true;
   /**
    * Runs the check. If it throws, the check fails with the error's message as text.

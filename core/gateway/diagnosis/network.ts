@@ -35,12 +35,12 @@ const failures: readonly (readonly [pattern: RegExp, text: string, advice: strin
   [
     /SELF_SIGNED|UNABLE_TO_(VERIFY|GET)|UNKNOWN_CA/,
     'its certificate is not trusted here',
-    'Install the certificates of its authority and set NODE_EXTRA_CA_CERTS, or use a public one.',
+    'Install its CA certificates and set NODE_EXTRA_CA_CERTS, or use a certificate from a public CA.',
   ],
   [
     /WRONG_VERSION_NUMBER|EPROTO|ERR_SSL/,
     'it does not speak TLS',
-    'Use http:// in the URL, or the port where the server has TLS.',
+    'Use http:// in the URL, or the port on which the server uses TLS.',
   ],
   [/ECONNRESET|EPIPE|UND_ERR_SOCKET/, 'the connection was closed', 'A proxy or firewall may cut it; try again.'],
 ];

@@ -23,7 +23,7 @@ export interface EventTypes {
   'payment.refunded': OrderEvent & PaymentEvent & { readonly refund: string };
   /** A provider's records contain a payment or refund that matches no order of this gateway. */
   'payment.unknown': PaymentEvent & { readonly provider: string; readonly kind: 'payment' | 'refund' };
-  /** Access has started after a time without a period. */
+  /** Access has started for an account that had no active period. */
   'plan.started': PlanEvent;
   /** The last period ends within 24 hours. */
   'plan.ending': PlanEvent;

@@ -6,7 +6,7 @@ import { gauge } from './gauge.ts';
 import type { HealthCheck } from './health-check.ts';
 import { healthReason } from './health-reason.ts';
 
-const recoveryHeadroom = 0.1; // share of the minimum; a full disk must exceed the minimum by it to pass again, so the check does not flap
+const recoveryHeadroom = 0.1; // share of the minimum; a full disk must exceed the minimum by this much to pass again, so the check does not flap
 
 const minInodes = 1_000; // the journal and the database create files continuously
 
@@ -40,7 +40,7 @@ function getDiskState({ dataFolder, keep }: DiskHost): DiskState {
   }));
 }
 
-/** As last read; undefined if the disk cannot be read. */
+/** Returns the last reading; undefined if the disk cannot be read. */
 export function readFreeDiskBytes(host: DiskHost): number | undefined {
   return getDiskState(host).room.read()?.free;
 }

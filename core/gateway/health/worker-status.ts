@@ -14,7 +14,7 @@ export function createWorkersReport(report: () => readonly WorkerStatus[]): Stat
   return { name: 'workers', report };
 }
 
-/** Empty in a gateway with a single process. */
+/** Returns an empty list in a gateway with a single process. */
 export function readWorkers({ statusReports }: StatusReports, host: Host): readonly WorkerStatus[] {
   return (statusReports.get('workers')?.report(host) ?? []) as readonly WorkerStatus[];
 }

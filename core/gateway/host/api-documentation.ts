@@ -20,7 +20,7 @@ export interface EndpointDocumentation {
   example?(model: string): JsonObject;
   /** True if the response can be streamed as server-sent events; `always` if it always is. */
   readonly stream?: boolean | 'always';
-  /** Page of the vendor that defines the format. */
+  /** The vendor's page that defines the format. */
   readonly reference?: string;
 }
 

@@ -24,7 +24,7 @@ export interface InheritedSockets {
 const noIpv6Errors = new Set(['EAFNOSUPPORT', 'EADDRNOTAVAIL', 'EPROTONOSUPPORT']); // for `::`
 
 /**
- * `::`, all addresses of both families, becomes `0.0.0.0` if the machine has no IPv6.
+ * Replaces `::`, all addresses of both families, with `0.0.0.0` if the machine has no IPv6.
  *
  * @param tryAddress rejects if no socket can be bound to the address
  */

@@ -14,7 +14,7 @@ const decoders = new Map<string, OpenDecoder>([
 ]);
 
 /**
- * Undefined if the body is not encoded.
+ * Finds the decoder for an encoding; undefined if the body is not encoded.
  *
  * @param encoding Content-Encoding of the request, in lower case
  * @throws GatewayError `unsupported_media_type`
@@ -25,7 +25,7 @@ export function findDecoder(encoding: string, nodeVersion: string = process.vers
   const isBrotliDisabled = encoding === 'br' && !hasBrotli;
   const open = decoders.get(encoding);
   if (open !== undefined && !isBrotliDisabled) return open;
-  const reason = isBrotliDisabled ? 'is off until the operator updates Node.js' : 'is not supported';
+  const reason = isBrotliDisabled ? 'is disabled until the operator updates Node.js' : 'is not supported';
   const supported = hasBrotli ? 'gzip, br or zstd' : 'gzip or zstd';
   throw new GatewayError(
     'unsupported_media_type',

@@ -57,7 +57,7 @@ export function collectRequestBody(
   const collected = new CollectedBytes();
   const startedAt = performance.now() - readStalledMs();
   const idleTimer = new LagTolerantTimer(() =>
-    fail(new GatewayError('request_timeout', `No data of the request body received for ${timeout} s.`)),
+    fail(new GatewayError('request_timeout', `No request body data received for ${timeout} s.`)),
   );
   idleTimer.start(timeout * 1000);
   const fail = (error: GatewayError) => {
@@ -97,9 +97,7 @@ export function truncatedError(): GatewayError {
 /** Counts a refusal for lack of memory, and returns its error. */
 export function refuseForMemory(memory: MemoryShare): GatewayError {
   memory.countRefusal('body');
-  return new GatewayError('unavailable', 'The gateway has too little memory for this body now. Try again.', {
-    retryAfter: 1,
-  });
+  return new GatewayError('unavailable', 'Not enough memory for this body right now. Try again.', { retryAfter: 1 });
 }
 
 function tooSlowError(minRate: number): GatewayError {

@@ -103,8 +103,8 @@ export class ConnectionLimit {
 }
 
 /**
- * Returns how many client connections a limit on open files allows. Each client connection may need another one to an upstream, and some
- * files are reserved for the database, the journal and the operator.
+ * Returns the number of client connections that a limit on open files allows. Each client connection may need another one to an upstream,
+ * and some files are reserved for the database, the journal and the operator.
  */
 export function maxConnectionsFor(openFiles: number): number {
   return Math.max(bounds.minConnections, Math.floor((openFiles - bounds.reservedFiles - maxSurplusFor(openFiles)) / 2));

@@ -5,7 +5,7 @@ import { findVendorSegment } from './paths.ts';
 
 const detectionOrder = dialectNames.toReversed(); // Google first: its SDK expects Google's errors even with a key for Claude
 
-/** The endpoint determines the dialect, or on shared and unknown paths the vendor's name in the path, or else the headers. */
+/** Detects the dialect from the endpoint. On shared and unknown paths, uses the vendor's name in the path, or else the headers. */
 export function detectDialect(endpoint: Endpoint | undefined, headers: IncomingHttpHeaders, path = ''): Dialect {
   if (endpoint?.format !== undefined) return endpoint.format.dialect;
   if (endpoint?.dialect !== undefined) return endpoint.dialect;

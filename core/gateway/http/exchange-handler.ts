@@ -184,7 +184,7 @@ export class ExchangeHandler implements MessageRunner {
   async #chooseServing(exchange: Exchange, variant: Variant): Promise<Serving> {
     try {
       const account = await this.serving.pipeline.accountOf?.(exchange);
-      // The variant may have been replaced meanwhile.
+      // The variant may have been replaced in the meantime.
       if (account !== undefined && variant === this.#variant && variant.includes(account)) {
         exchange.variant = variant.number;
         return variant.serving;

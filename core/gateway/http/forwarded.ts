@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
 import { unmapAddress } from '#core/platform/names/loopback.ts';
 
-/** As reported by proxies about the connection in front of them, nearest proxy last. */
+/** Data that proxies report about the connections in front of them, nearest proxy last. */
 interface ForwardedHops {
   readonly addresses: readonly string[];
   readonly schemes: readonly string[];

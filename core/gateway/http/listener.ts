@@ -29,7 +29,7 @@ export function createListener(shouldUpgrade: (request: IncomingMessage) => bool
     connectionsCheckingInterval: 2_000,
     maxHeaderSize: bounds.requestHead,
     shouldUpgradeCallback: shouldUpgrade,
-    // `ParserRefusals` refuses such requests. Node would do so without a trace.
+    // `ParserRefusals` refuses such requests. Node would refuse them without emitting an event.
     requireHostHeader: false,
   });
   server.on('connection', cacheAddress);

@@ -36,14 +36,14 @@ const malformedRequest: Refusal = {
 };
 
 const missingHost: Refusal = { ...malformedRequest, message: 'An HTTP/1.1 request needs a Host header.' }; // RFC 9112 §3.2
-const severalHosts: Refusal = { ...malformedRequest, message: 'A request has one Host header, not several.' };
+const severalHosts: Refusal = { ...malformedRequest, message: 'A request must have exactly one Host header.' };
 
 const unknownCoding: Refusal = {
   // RFC 9112 §6.1; Node's parser decodes the chunks of any list that ends with `chunked`
   reason: 'malformed',
   status: 501,
   code: 'invalid_request',
-  message: 'The only Transfer-Encoding that is supported is chunked. Send compressed bodies with Content-Encoding.',
+  message: 'The only supported Transfer-Encoding is chunked. Send compressed bodies with Content-Encoding.',
 };
 
 const unknownExpectation: Refusal = {
@@ -51,7 +51,7 @@ const unknownExpectation: Refusal = {
   reason: 'expectation',
   status: 417,
   code: 'invalid_request',
-  message: 'The only Expect header that is supported is 100-continue.',
+  message: 'The only supported Expect header is 100-continue.',
 };
 
 const tooManyConnections: Refusal = {
@@ -79,7 +79,7 @@ const refusalsByCode: Readonly<Record<string, Refusal>> = {
     reason: 'headers_too_large',
     status: 431,
     code: 'request_too_large',
-    message: `The headers are larger than ${bounds.requestHead} bytes, or too many.`,
+    message: `The headers are larger than ${bounds.requestHead} bytes, or there are too many of them.`,
   },
 };
 
@@ -131,7 +131,7 @@ export class ParserRefusals {
     serveInTurn(server, ({ remoteAddress }) =>
       this.#count(
         'pipelined',
-        `${unmapAddress(remoteAddress ?? 'unknown')} dropped: more than ${bounds.pipelinedRequests} waited on a connection`,
+        `${unmapAddress(remoteAddress ?? 'unknown')} dropped: more than ${bounds.pipelinedRequests} requests waited on a connection`,
       ),
     );
   }

@@ -88,8 +88,8 @@ const vertexModels = /^\/v1(?:beta1)?(?:\/projects\/[^/]+\/locations\/[^/]+)?\/p
 
 const modelMethod = /:(?:generateContent|streamGenerateContent|countTokens)$/;
 /**
- * The AI SDK sends a name with a slash without `models/`, because it takes the part before the slash for another of Google's collections,
- * such as `tunedModels`. Does not search for the method as well, because that would take 0.4 s for a long path.
+ * The AI SDK sends a name with a slash without `models/`, because it mistakes the part before the slash for another of Google's
+ * collections, such as `tunedModels`. Does not search for the method as well, because that would take 0.4 s for a long path.
  */
 const bareModel = /^(\/v1(?:beta)?)\/(?!(?:models|tunedModels)\/)(?=[^/]+(?:\/|%2F))/i;
 

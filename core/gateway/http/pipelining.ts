@@ -12,7 +12,7 @@ import { bounds } from '#core/platform/bounds.ts';
 const lingerMs = 1_000; // lets the client read the response before the connection is reset
 /**
  * How long a connection stays open after the last bytes of a truncated response. When a connection breaks, many HTTP libraries (such as
- * aiohttp and Node's fetch) drop the bytes that their caller has not read yet, and these bytes name the failure.
+ * aiohttp and Node's fetch) drop the bytes that their caller has not read yet, and those bytes contain the error.
  */
 export const truncationGraceMs = 250;
 
@@ -89,7 +89,7 @@ export function closeTruncated(response: ServerResponse): void {
     return;
   }
   stopParsing(socket);
-  // Node would destroy the connection at once.
+  // Node would destroy the connection immediately.
   socket.destroySoon = () => undefined;
   response.once('finish', () => {
     const close = () => (isSizedByClose(response) ? socket.resetAndDestroy() : closeGracefully(socket));

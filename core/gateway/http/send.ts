@@ -184,7 +184,7 @@ function sendStream(
   });
 }
 
-/** For stages that do not end the body of an aborted exchange, so that plugins need not listen for the abort. */
+/** Ends the body of an aborted exchange if the stage does not, so that plugins need not listen for the abort. */
 function endBodyOnAbort(exchange: Exchange, response: ServerResponse, end: (error: GatewayError) => void): void {
   const onAbort = (reason: ClientGone | GatewayError) => {
     if (reason instanceof ClientGone || response.destroyed) return;

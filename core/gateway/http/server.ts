@@ -86,7 +86,7 @@ export async function stopServer(server: Server, timeoutMs: number): Promise<voi
   const { listener } = server;
   if (!listener.listening) return;
   try {
-    const timeoutMessage = 'an extension of a plugin for the stop has not finished';
+    const timeoutMessage = "a plugin's onPreStop extension has not finished";
     await withDeadline(server.stop({ timeout: timeoutMs }), timeoutMs + extensionTimeoutMs, timeoutMessage);
   } finally {
     // After an error of `onPreStop`, hapi leaves the listener open.

@@ -3,7 +3,7 @@ import type { BodyLayers } from '../pipeline/body-layers.ts';
 
 /**
  * Detects a body that stalls. The timeout depends on the open layers of the body, so it is checked at intervals of the smallest possible
- * timeout. If it has changed since the last check, because a stage's source ended, the new timeout applies in full from then on.
+ * timeout. If it has changed since the last check, because a stage's source ended, the new timeout applies in full from that check.
  */
 export class StallWatch {
   readonly #layers: BodyLayers;

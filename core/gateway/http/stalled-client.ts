@@ -13,7 +13,7 @@ interface WriteCounters {
  * Calls `onStalled` if bytes are queued for a client and the system accepts none of them for `seconds`. A single accepted byte is progress,
  * but a write is not, because a stream and its keep-alives may fill buffers for hours. Stops watching when the response ends.
  *
- * @param seconds time without progress; the call may come later by an eighth of it
+ * @param seconds time without progress; the call may come up to an eighth later
  */
 export function watchClient(response: ServerResponse, seconds: number, onStalled: () => void): void {
   let acceptedBytes = 0;

@@ -1,43 +1,43 @@
 const unservedApis: readonly (readonly [path: RegExp, message: string])[] = [
-  [/^\/(?:files|uploads)(?:[/:]|$)/, 'This service stores no files. Send the contents of a file inside the request.'],
+  [
+    /^\/(?:files|uploads)(?:[/:]|$)/,
+    'This service does not store files. Send the contents of a file inside the request.',
+  ],
   [
     /^\/(?:batches|messages\/batches)(?:[/:]|$)|:(?:batchGenerateContent|asyncBatchEmbedContent)$/,
-    'This service has no batches. Send the requests one by one.',
+    'This service does not support batches. Send the requests one by one.',
   ],
-  [/^\/(?:fine_tuning|fine-tunes|tunedModels|tunings)(?:[/:]|$)/, 'This service has no fine-tuning.'],
+  [/^\/(?:fine_tuning|fine-tunes|tunedModels|tunings)(?:[/:]|$)/, 'This service does not support fine-tuning.'],
   [
     /^\/(?:realtime|live|auth_tokens)(?:[/?]|$)/,
     'This service has no realtime API. Use POST /v1/audio/transcriptions and POST /v1/audio/speech.',
   ],
   [
     /^\/(?:assistants|threads|conversations|chatkit)(?:[/:]|$)/,
-    'This service keeps no threads or assistants. Send the conversation with each request, or continue a response with previous_response_id.',
+    'This service does not support threads or assistants. Send the conversation with each request, or continue a response with previous_response_id.',
   ],
   // Google's samples have used this by default since June 2026.
   [
     /^\/interactions(?:[/:]|$)/,
-    'This service has no interactions. Use POST /v1beta/models/MODEL:generateContent (`models.generateContent` of the SDK) with the whole conversation.',
+    'This service does not support interactions. Use POST /v1beta/models/MODEL:generateContent (`models.generateContent` of the SDK) with the whole conversation.',
   ],
-  [/^\/decisions(?:[/:]|$)/, 'This service has no decisions. Ask a model, with a JSON schema for its answer.'],
+  [/^\/decisions(?:[/:]|$)/, 'This service has no decisions API. Ask a model, with a JSON schema.'],
   [
     /^\/(?:agents|sessions|environments|vaults|memory_stores|triggers)(?:[/:]|$)/,
-    'This service runs no agents. Run the agent yourself, and send the conversation with each request.',
+    'This service does not run agents. Run the agent yourself, and send the conversation with each request.',
   ],
   [
     /^\/(?:audio\/)?(?:voices|voice_consents)(?:[/:]|$)/,
-    'This service keeps no voices. POST /v1/audio/speech takes a voice of the vendor by its name.',
+    "This service does not store voices. POST /v1/audio/speech accepts the vendor's voices by name.",
   ],
-  [
-    /^\/alpha\/search(?:[/:]|$)/,
-    'This service has no search of its own. Declare a web search among the tools of a request.',
-  ],
-  [/^\/(?:vector_stores|fileSearchStores|corpora)(?:[/:]|$)/, 'This service has no vector stores.'],
-  [/^\/containers(?:[/:]|$)/, 'This service has no containers.'],
-  [/^\/cachedContents(?:[/:]|$)/, 'This service keeps no cached contents. Send the contents with each request.'],
-  [/^\/(?:videos|evals|skills)(?:[/:]|$)/, 'This service has neither videos nor evals nor skills.'],
+  [/^\/alpha\/search(?:[/:]|$)/, 'This service has no search API. Declare a web search tool in the request.'],
+  [/^\/(?:vector_stores|fileSearchStores|corpora)(?:[/:]|$)/, 'This service does not support vector stores.'],
+  [/^\/containers(?:[/:]|$)/, 'This service does not support containers.'],
+  [/^\/cachedContents(?:[/:]|$)/, 'This service does not store cached contents. Send the contents with each request.'],
+  [/^\/(?:videos|evals|skills)(?:[/:]|$)/, 'This service does not support videos, evals or skills.'],
   [
     /:(?:predict|predictLongRunning)$/,
-    'This service has no predict method. Use POST /v1/images/generations for images.',
+    'This service does not support the predict method. Use POST /v1/images/generations for images.',
   ],
 ];
 

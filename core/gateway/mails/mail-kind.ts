@@ -5,7 +5,7 @@ import type { Host } from '../host/host.ts';
 
 /**
  * Turns an event into an email to the account in the payload's `accountId`. The plugin that records the event registers it. Every command
- * loads the kind; a writer that needs modules of its own is loaded with `load` when an email is due.
+ * loads the kind; a writer that needs its own modules is loaded with `load` when an email is due.
  */
 export type MailKind<Name extends EventName = EventName> = MailDelivery<Name> &
   (MailWriter<Name> | { load(): Promise<MailWriter<Name>> });

@@ -88,7 +88,7 @@ export interface ReplyReader {
   readonly hasContent: boolean;
   /** Grows with every event that carries data, but not with pings, comments or partial events. */
   readonly progress: number;
-  /** How many characters the reader buffers until the reply ends; missing if it buffers none. */
+  /** Number of characters that the reader buffers until the reply ends; missing if it buffers none. */
   readonly held?: number;
   /** True if the reply is complete. A stream that ends earlier was truncated. */
   readonly isComplete: boolean;

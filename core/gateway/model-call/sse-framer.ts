@@ -10,7 +10,7 @@ const noEvents: readonly StreamEvent[] = [];
 const longEventBytes = 65_536;
 const blankLine = /(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r(?!\n))/g; // lines end with LF, CR LF or CR
 const crLineEnds = /\r\n?/g;
-const doneMark = /^\s*data: ?\[DONE\]\s*$/; // some vendors omit the blank line after it, but it is the last event
+const doneMark = /^\s*data: ?\[DONE\]\s*$/; // ends the stream even without the blank line, which some vendors omit
 const doneMarkBytes = { min: 'data:[DONE]'.length, max: 'data: [DONE]\r\n'.length };
 
 /**

@@ -116,7 +116,7 @@ function isCount(value: number): boolean {
   return Number.isSafeInteger(value) && value > 0;
 }
 
-/** May come from the client. An apostrophe inside a word is not a quotation mark. */
+/** Quoted text, which may come from the client. An apostrophe inside a word is not a quotation mark. */
 const quotedTextPattern = /"[^"]*"|`[^`]*`|“[^“”]*”|‘[^‘’]*’|「[^「」]*」|(?<!\w)'[^']*'(?!\w)/g;
 
 /** Returns true if the upstream lacks the model, or the key has no access. The client is not at fault: its model is in the catalog. */
@@ -140,7 +140,7 @@ export function isModeration({ type, code, message }: ReportedError): boolean {
 /** Messages that repeat names chosen by the client: their wording proves nothing. */
 const echoPattern = /not permitted|unrecognized|unknown (name|field|parameter)|unexpected/i;
 
-/** Undefined if the status decides. */
+/** Finds the meaning of a reported error; undefined if the status decides. */
 export function findErrorMeaning(reported: ReportedError): ErrorMeaning | undefined {
   if (isContextOverflow(reported)) return 'overflow';
   if (parseOutputLimit(reported.message) !== undefined || messageMeans('limit', reported.message)) return 'limit';
@@ -175,9 +175,9 @@ export function removeKnownSecrets(message: string, knownSecrets: readonly strin
 
 /** Avoids words that make clients retry, such as "unavailable", "try again" and "server error". */
 const keyRefusedMessage =
-  'The provider of this model refused the account of this service. Your own key is valid. Tell the operator of this service.';
+  "The provider of this model rejected this service's account. Your own key is valid. Contact the operator of this service.";
 
-/** For a rejected key of the operator, which the client must not mistake for its own. */
+/** Creates the error for a rejected key of the operator, which the client must not mistake for its own. */
 export function createKeyRefusedError(vendorMessage?: string): GatewayError {
   const cause = toCause(vendorMessage);
   return new GatewayError('upstream_account_rejected', keyRefusedMessage, { meaning: 'key', cause });
@@ -189,9 +189,9 @@ export function createThrottledError(retryAfterSeconds: number = 5, vendorMessag
   return new GatewayError('rate_limited', message, { retryAfter: retryAfterSeconds, meaning: 'throttled', cause });
 }
 
-/** For a server that was started without a flag that the request needs. Only the operator can set the flag. */
+/** Creates the error for a server that was started without a flag that the request needs. Only the operator can set the flag. */
 export function createNotSetUpError(vendorMessage?: string): GatewayError {
-  const message = 'The server of this model is not set up for this request. Tell the operator of this service.';
+  const message = 'The server of this model is not set up for this request. Contact the operator of this service.';
   return new GatewayError('not_supported', message, { meaning: 'setup', cause: toCause(vendorMessage) });
 }
 

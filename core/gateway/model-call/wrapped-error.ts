@@ -13,8 +13,8 @@ const litellmSuffix =
   /(?:\n|\. )(?:LiteLLM: model group |model=\S+ context_window_fallbacks=|Set 'context_window_fallback'|Received Model Group=)/;
 /**
  * Prefixes that contain the status of a gateway's upstream, as written by vLLM's agentic-api, claude-code-router, and OpenAI's SDK for
- * Python. Gateways repeat the SDK's exceptions, some after words of their own: lm-proxy, hayhooks and Agent Framework. Only these words may
- * precede an exception. After others, it could be text of the client that the vendor repeats, with a code that closes the key.
+ * Python. Gateways repeat the SDK's exceptions, some with their own prefix: lm-proxy, hayhooks and Agent Framework. Only these words may
+ * precede an exception. After other words, it could be client text that the vendor repeats, with a code that closes the key.
  */
 const statusPrefix =
   /^(?:LLM request failed \((\d{3})[^()]{0,40}\): |Error from provider\([^()]{1,200}: (\d{3})\): |(?:Error processing upstream provider response \[\w{1,60}\]: |Pipeline execution failed: (?:(?!\nError: )[^]){0,300}\nError: |\(["']<class [^>]{1,200}> service failed to complete the prompt: )?Error code: (\d{3}) - )/;

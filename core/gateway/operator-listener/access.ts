@@ -18,7 +18,7 @@ interface AccessRefusal {
 }
 
 /**
- * Returns why a request is refused; undefined if it is allowed.
+ * Returns the reason for refusing a request; undefined if it is allowed.
  *
  * - The Host header must contain a known name, which excludes pages that use DNS rebinding.
  * - Pages of other sites must not send requests, even if they could not read the responses.

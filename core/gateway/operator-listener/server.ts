@@ -62,7 +62,7 @@ export class OperatorServer implements AsyncDisposable {
   async listen(): Promise<void> {
     await this.#server.start();
     await openListener(this.#listener, this.#address);
-    this.#listener.on('error', (error) => noteFailure(this.#log, 'accepting a connection of the operator', error));
+    this.#listener.on('error', (error) => noteFailure(this.#log, 'accepting an operator connection', error));
   }
 
   /** Responds to a request that another process received, with the same access rules. */

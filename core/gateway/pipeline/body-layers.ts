@@ -18,7 +18,7 @@ export class BodyLayers {
     this.#layers.push({ body, owner, timeoutSeconds });
   }
 
-  /** How long the body may send no chunk, given its currently open layers. */
+  /** Maximum time between two chunks, given the currently open layers. */
   get stallTimeoutSeconds(): number {
     return maxTimeout(this.#layers.filter(isOpen));
   }

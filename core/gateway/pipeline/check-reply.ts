@@ -16,7 +16,7 @@ export function checkReply(value: unknown, moment: StageMoment, checked?: Reply)
 }
 
 function describeMistake(value: unknown, checked: Reply | undefined): string | undefined {
-  if (typeof value !== 'object' || value === null) return `${describeValue(value)}; a reply is an object`;
+  if (typeof value !== 'object' || value === null) return `${describeValue(value)}; a reply must be an object`;
   const { status, headers, body } = value as Partial<Record<keyof Reply, unknown>>;
   if (!Number.isInteger(status) || (status as number) < 200 || (status as number) > 599)
     return `the status ${describeValue(status)}; it must be an integer from 200 to 599`;

@@ -44,7 +44,7 @@ export interface BodyOutline {
   readonly text: string;
   /** Bytes of the complete body, valid until the exchange ends. */
   readonly pieces: readonly Buffer[];
-  /** How many bytes at the end of the JSON equal the end of the body. */
+  /** Number of bytes at the end of `text` that are identical to the end of the body. */
   readonly uncutBytes: number;
 }
 

@@ -30,16 +30,16 @@ export interface Outcome {
 /**
  * A stage's behavior in one pipeline. Every moment is optional.
  *
- * - `activate` runs once, in list order, when the whole pipeline has been built and serves new exchanges. Only here may a
- *   stage change objects that outlive it, such as an object returned by `host.keep`, because during `create` a later stage
- *   may still reject the configuration. It must not throw; an error is logged with the stage's name.
+ * - `activate` runs once, in list order, when the whole pipeline has been built and serves new exchanges. Only here may a stage change
+ *   objects that outlive it, such as an object returned by `host.keep`, because during `create` a later stage may still reject the
+ *   configuration. It must not throw; an error is logged with the stage's name.
  * - `start` runs for every stage, in list order, as soon as the request line and headers are known. It cannot refuse.
- * - `enter` runs in list order. Return nothing to continue, a reply to answer now, or a function to answer after the
- *   later stages have entered. Throw a GatewayError to refuse.
- * - `hold` runs for every stage, in list order, before anything of a reply is sent, including refusals and the early reply of
- *   a detached exchange. The reply waits for the promise that it may return. It cannot change the reply, and must not reject.
- * - `leave` runs in reverse order for the stages that were entered, refused exchanges included, when status and headers
- *   are known and nothing has been sent. It may return another reply (more headers, a wrapped body).
+ * - `enter` runs in list order. Return nothing to continue, a reply to answer now, or a function to answer after the later stages have
+ *   entered. Throw a GatewayError to refuse.
+ * - `hold` runs for every stage, in list order, before any part of a reply is sent, including refusals and the early reply of a detached
+ *   exchange. The reply waits for the promise that it may return. It cannot change the reply, and must not reject.
+ * - `leave` runs in reverse order for the stages that were entered, refused exchanges included, when status and headers are known and
+ *   nothing has been sent. It may return another reply (more headers, a wrapped body).
  * - `done` runs for every stage, in list order, exactly once, however the exchange ended.
  *
  * A moment that never waits should not be async, so that the pipeline can call it without a promise.
@@ -102,7 +102,7 @@ export interface StageDefinition<S extends JsonSchema = JsonSchema> {
    * Default for a stage with `activate`: all options.
    */
   readonly shared?: readonly string[];
-  /** What the stage is for, in a message. If set, a pipeline must list the stage or turn it off, as in `log: false`. */
+  /** Purpose of the stage, for a message. If set, a pipeline must list the stage or turn it off, as in `log: false`. */
   readonly expectedFor?: string;
   /**
    * Checks rules across options, in addition to the schema. Reports about values that are not in the file are dropped, because a default

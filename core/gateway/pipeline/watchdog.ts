@@ -16,7 +16,7 @@ interface Wait {
 
 /**
  * Waits for stages, each up to its timeout. Every request waits here several times, so all waits share one timer. It checks them once a
- * second, and a timeout fires up to a second late.
+ * second, so a timeout may fire up to a second late.
  */
 export class Watchdog {
   readonly #waits = new LinkedList<Wait>();

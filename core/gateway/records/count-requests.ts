@@ -14,7 +14,7 @@ const zeroCount: RequestCount = { count: 0, isCapped: false };
 
 /**
  * Counts the recorded requests that match a filter. The count is exact for a filter by account, model, route and times with at most one of
- * errors, failover, cached and an outcome, because hourly usage has it. Otherwise counting stops at the limit.
+ * errors, failover, cached and an outcome, because hourly usage contains it. Otherwise counting stops at the limit.
  */
 export async function countRequests(
   database: Queries,

@@ -11,7 +11,7 @@ const maxHours = 60; // if there are more, most hours have a match
  * also the number of matches. Usage by account is not used, because it is removed with the account.
  *
  * @param size number of requests on the page
- * @param before epoch ms; only requests until then are listed
+ * @param before epoch ms; only requests up to this time are listed
  * @returns starts of hours, newest first, epoch ms; undefined if all hours must be read
  */
 export async function findMatchingHours(

@@ -1,6 +1,6 @@
 import type { Host } from '../host/host.ts';
 
-/** Finds the name under which a model is recorded, by any of its names in the catalog, or as a removed model that has usage. */
+/** Finds a model's name in the records by any of its names in the catalog. Also finds removed models that have usage. */
 export async function findModelName(
   { catalog, database }: Pick<Host, 'catalog' | 'database'>,
   name: string,

@@ -119,7 +119,7 @@ async function readHours(
   );
 }
 
-/** For an export, newest first. */
+/** Reads the pages of an export, newest first. */
 export async function* readRequestPages(
   database: Queries,
   filter: RequestFilter,

@@ -93,7 +93,7 @@ export const storedCounts = [
   ...defaultedCounts,
 ] as const;
 
-/** Count columns that only the counts over all accounts have. They cover the streams that are long enough to measure a speed. */
+/** Count columns that exist only in the counts over all accounts. They cover the streams that are long enough to measure a speed. */
 export const speedCounts = ['streamed_tokens', 'streamed_ms'] as const;
 
 /** Maximum number of client names per hour. Calls of further clients are counted as `other`. */
@@ -176,8 +176,8 @@ export async function countMatching(
 }
 
 /**
- * Counts requests as `countUsage` does, and also reads the times to the first content. This takes several times as long, so use it for a few
- * hours or groups. Not available by client.
+ * Like `countUsage`, but also reads the times to the first content. This takes several times as long, so use it for a few hours or groups.
+ * Not available by client.
  */
 export async function readUsage<const By extends Exclude<UsageBy, 'client'>>(
   database: Queries,
@@ -216,7 +216,7 @@ export async function readStreamingSpeed(database: Queries, since: number): Prom
   return new Map(rows.map(({ model, speed }) => [model, speed]));
 }
 
-/** Lists the names of the requested models. This takes a third of the time of counting. */
+/** Lists the names of the requested models. Takes a third as long as counting. */
 export async function listUsedModels(database: Queries, filter: UsageFilter): Promise<string[]> {
   const { sql, parameters } = buildConditions(filter);
   const rows = await database.query<{ readonly model: string }>(
@@ -238,7 +238,7 @@ export async function usageReach(database: Queries): Promise<{ since: number | u
 
 function selectTable({ accountId, model, route }: UsageFilter, by: readonly UsageBy[]): string {
   if (by.includes('client')) {
-    if (accountId !== undefined || by.includes('account')) throw new Error('usage by client is over all accounts');
+    if (accountId !== undefined || by.includes('account')) throw new Error('usage by client covers all accounts only');
     return 'usage_client';
   }
   if (accountId === undefined && !by.includes('account')) return 'usage_total';

@@ -104,7 +104,7 @@ it('a connection with too many requests counts once, and makes one line in the l
   await client.end();
   expect([...(await refusals.gauge.read(undefined as never))]).toEqual([{ value: 1, labels: { reason: 'pipelined' } }]);
   expect(lines).toEqual([
-    expect.stringMatching(/request from 127\.0\.0\.1 dropped: more than 4 waited on a connection/),
+    expect.stringMatching(/request from 127\.0\.0\.1 dropped: more than 4 requests waited on a connection/),
   ]);
 });
 

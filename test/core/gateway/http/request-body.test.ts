@@ -259,7 +259,7 @@ describe('a content-encoding on a Node.js whose decoder of Brotli is not safe', 
     await expect(refused).rejects.toMatchObject({
       code: 'unsupported_media_type',
       message:
-        'Content-Encoding "br" is off until the operator updates Node.js. Send the body uncompressed, or as gzip or zstd.',
+        'Content-Encoding "br" is disabled until the operator updates Node.js. Send the body uncompressed, or as gzip or zstd.',
     });
   });
 

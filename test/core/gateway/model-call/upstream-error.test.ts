@@ -54,7 +54,9 @@ describe('an error inside an answer', () => {
       readReportedError({ error: { type: 'permission_error', message: 'secret' } }),
     );
     const written = renderStreamError(failure, { id: '1', format: undefined, dialect: 'anthropic' });
-    expect(written).toContain('"type":"api_error","message":"The provider of this model refused the account');
+    expect(written).toContain(
+      '"type":"api_error","message":"The provider of this model rejected this service\'s account',
+    );
     expect(written).not.toMatch(/connection error|secret/i);
   });
 

@@ -5,8 +5,8 @@ import { createExchange } from '../../../support/exchange.ts';
 import { reply } from './fixture.ts';
 
 const nonsense: [string, unknown, string][] = [
-  ['a string', 'hello', 'returned "hello"; a reply is an object'],
-  ['a number', 7, 'returned 7; a reply is an object'],
+  ['a string', 'hello', 'returned "hello"; a reply must be an object'],
+  ['a number', 7, 'returned 7; a reply must be an object'],
   ['no status', { headers: {}, body: '' }, 'returned the status undefined; it must be an integer from 200 to 599'],
   ['a status as text', { ...reply(''), status: '200' }, 'returned the status "200"; it must be an integer'],
   ['a status that is none', { ...reply(''), status: 99 }, 'returned the status 99; it must be an integer'],

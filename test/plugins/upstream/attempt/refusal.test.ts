@@ -208,7 +208,7 @@ describe('a refusal', () => {
   ])('with status %d and %j is a fault of the key, and says nothing of it', (status, body) => {
     const { kind, error } = refusal(status, body);
     expect([kind, error.code]).toEqual(['key', 'upstream_account_rejected']);
-    expect(error.message).toMatch(/^The provider of this model refused the account of this service\./);
+    expect(error.message).toMatch(/^The provider of this model rejected this service's account\./);
   });
 
   it.each([

@@ -306,7 +306,7 @@ describe('the error for the client when every route failed', () => {
   it('has no word on which clients repeat the request, or blame their own key, when the keys are refused', async () => {
     const { message } = await told(refuse(401));
     expect(message).toBe(
-      'The provider of this model refused the account of this service. Your own key is valid. Tell the operator of this service.',
+      "The provider of this model rejected this service's account. Your own key is valid. Contact the operator of this service.",
     );
   });
 

@@ -62,7 +62,7 @@ describe('a request that a server does not support', () => {
     const refused = await refusalOf(fixture.relay(exchange));
     expect([refused.code, refused.message]).toEqual([
       'not_supported',
-      'The server of this model is not set up for this request. Tell the operator of this service.',
+      'The server of this model is not set up for this request. Contact the operator of this service.',
     ]);
     expect(exchange.get(delivery).attempts[0]?.error).toBe(`setup: 400 ${noTools}`);
   });

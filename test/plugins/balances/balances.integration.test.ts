@@ -103,7 +103,7 @@ it('operators read it on the page, among problems, on Routes and by command', as
   handle = balance('10.00');
   await ask();
   const page = (await ops.get('/operator/balances')).text;
-  expect(page).toMatch(/pass(es lose| loses) 1 model when it runs out: dp\/alone\./);
+  expect(page).toMatch(/pass(es lose| loses) 1 model when the balance runs out: dp\/alone\./);
   const { out } = await runCommand(['--config', gateway.file, 'balance', 'list'], {
     DATABASE_URL: gateway.database.url,
   });

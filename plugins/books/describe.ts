@@ -24,7 +24,7 @@ export function describeReconciliation(reconciliation: Reconciliation, currency:
     ).map((line) => `  ${line}`),
     ...(isList
       ? []
-      : [`  ${provider} has no list of payments: each charge was queried, and money without a charge is not found.`]),
+      : [`  ${provider} cannot list payments, so each charge was queried; payments without a charge are not found.`]),
     ...(unread === 0
       ? []
       : [`  ${unread} ${unread === 1 ? 'charge' : 'charges'} could not be read. Reconcile the day again later.`]),
@@ -36,7 +36,7 @@ export function describeReconciliation(reconciliation: Reconciliation, currency:
           formatTable(
             ['difference', 'kind', `time (${timeZone})`, 'reference', 'here', `at ${provider}`, 'name'],
             differences.map((difference) => [
-              { here: 'only here', provider: `only at ${provider}`, amount: 'other amount' }[difference.side],
+              { here: 'only here', provider: `only at ${provider}`, amount: 'different amount' }[difference.side],
               difference.kind,
               formatTime(difference.at, timeZone),
               difference.reference ?? '',

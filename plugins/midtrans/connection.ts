@@ -37,7 +37,7 @@ async function fetchStatus(
   return readEvidence(body, charge, settings);
 }
 
-/** The status afterwards shows the result, because the buyer may have paid at the same moment. */
+/** Reads the status after canceling, because the buyer may have paid at the same moment. */
 async function cancelCharge(
   settings: MidtransSettings,
   charge: ChargeReference,

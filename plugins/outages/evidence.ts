@@ -16,7 +16,7 @@ const suspicionPeriod = `interval '1 hour'`; // an account with failures this so
 
 const maxRequestDuration = `interval '10 minutes'`; // a request that failed during an outage may have started this long before it
 
-/** Such an account may have caused the incident itself. */
+/** An account with failures before the incident may have caused it. */
 export function buildEarlierFailureCondition(accountId: string, model: string, at: string): string {
   return `exists (select from request_log r where r.account_id = ${accountId} and coalesce(r.alias_of, r.model) = ${model}
     and r.started_at >= ${at} - ${suspicionPeriod} and r.started_at < ${at} and r.is_metered and ${failureCondition})`;

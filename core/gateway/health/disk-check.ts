@@ -6,7 +6,7 @@ import { gauge } from './gauge.ts';
 import type { HealthCheck } from './health-check.ts';
 import { healthReason } from './health-reason.ts';
 
-const recoveryHeadroom = 0.1; // share of the minimum; a full disk must exceed the minimum by this much to pass again, so the check does not flap
+const recoveryHeadroom = 0.1; // free space must exceed the minimum by this share before the check passes again, so that it does not flap
 
 const minInodes = 1_000; // the journal and the database create files continuously
 

@@ -8,7 +8,7 @@ export interface BackupSummary extends BackupHead {
 }
 
 /**
- * Reads a backup completely and compares its checksum. Memory is bounded by one frame.
+ * Reads a whole backup and verifies its checksum. Memory is bounded by one frame.
  *
  * @throws DamagedBackup with the defect
  */

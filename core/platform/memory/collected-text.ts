@@ -1,5 +1,5 @@
 const minJoinLength = 4_096; // characters
-const maxPieces = 32; // so few are still in the processor's cache when joined, and the garbage collector has not copied them yet
+const maxPieces = 32; // few enough to be still in the CPU cache, and in V8's young generation, when they are joined
 
 /**
  * Collects text that arrives in pieces. V8 represents a string built with `+=` as a tree, with a node of 64 bytes per piece, until the

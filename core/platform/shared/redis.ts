@@ -87,7 +87,7 @@ export class RedisShared implements Shared {
     return shared;
   }
 
-  /** Sends a heartbeat. As this writes, it fails whenever limits fail. */
+  /** Sends a heartbeat. It is a write, so it fails whenever the limits would. */
   async ping(): Promise<void> {
     try {
       await this.#nodes.sendHeartbeat();

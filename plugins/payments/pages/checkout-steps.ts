@@ -64,7 +64,7 @@ export async function describeSteps(steps: CheckoutSteps, request: PageRequest) 
       .map((box) => ({ ...box, isTicked: request.form.values[box.name] === '1' })),
     boxNotes: parts.flatMap(({ boxNote }) => (boxNote === undefined ? [] : [boxNote])),
     folds,
-    /** The first error. It is repeated above the plans, because a phone shows the top of the page and the fields are at its end. */
+    /** The first error, repeated above the plans: a phone shows the top of the page, and the fields are at the bottom. */
     problem: Object.entries(request.form.errors).find(([name]) => name !== 'days')?.[1] ?? '',
   };
 }

@@ -125,5 +125,5 @@ it('nothing is taken back in favour of a configuration whose own secret the file
 it('a configuration that never served, or is what the file says already, is refused', async () => {
   await expect(command('rollback', '99', '--yes')).rejects.toThrow(/Configuration 99 not found/);
   const last = await lastNumber();
-  await expect(command('rollback', `${last}`, '--yes')).rejects.toThrow(/gateway.yaml already says the same as/);
+  await expect(command('rollback', `${last}`, '--yes')).rejects.toThrow(/gateway.yaml already matches configuration/);
 });

@@ -103,7 +103,7 @@ describe('a connection over the limit', () => {
     expect(lines).toEqual([expect.stringContaining('refused with 503')]);
     expect(verdict()).toMatchObject({
       ok: false,
-      reason: expect.stringMatching(/503 at 2 open ones.*ulimit -n, now 16/),
+      reason: expect.stringMatching(/503 once 2 are open\..*ulimit -n, now 16/),
     });
   });
 });

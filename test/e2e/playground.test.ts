@@ -395,7 +395,7 @@ describe('a model of another kind', () => {
 });
 
 describe('the pages', () => {
-  it('of models, tools and the playground have no accessibility or console error in both languages and themes', async () => {
+  it('of tools and the playground have no accessibility or console error in both languages and themes', async () => {
     await using opened = await openWindow();
     const { window, page } = opened;
     const audit = (to: string, options: AuditOptions = {}) => auditPage(window, gateway.url + to, options);
@@ -406,7 +406,6 @@ describe('the pages', () => {
       await page.locator('a.open:not([hidden])').waitFor();
     };
     const wrong = [
-      ...(await audit('/dashboard/models/dp/demo')),
       ...(await audit('/dashboard/connect?tool=cline&system=windows', { views, axeWidths: [1280] })),
       ...(await audit('/dashboard/connect?tool=cursor', { views, axeWidths: [360] })),
       ...(await audit('/dashboard/try', { prepare: talk })),

@@ -13,7 +13,7 @@ import { type Load, loads, sendLoad } from '../load.ts';
 import { ProcessTree } from '../peers/process-tree.ts';
 import { createEmptyDatabase, startBare, startShop, type Subject } from '../shop/subjects.ts';
 
-const aims = { idle: 180, streams: 200, bodies: 1.5, after: 1.2 }; // MB, or multiples of the bare forwarder's memory or of its own before
+const aims = { idle: 180, streams: 200, bodies: 1.5, after: 1.2 }; // MB; `bodies` relative to the bare forwarder, `after` to the memory before
 const openStreams = 1_000;
 const settleMs = 60_000; // after a gateway's start, and after a load
 
